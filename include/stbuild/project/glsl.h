@@ -1,0 +1,65 @@
+#ifndef STBUILD_PROJECT_GLSL_H
+#define STBUILD_PROJECT_GLSL_H
+
+/*
+ * GLSL as tokens (GLSL 4.30 spec, chapter 3): what counts for keys, and the
+ * questions the pipeline asks of a source. No preprocessing: every branch
+ * counts.
+ */
+
+#include <stddef.h>
+
+#include "util/buf.h"
+
+enum glsl_kind {
+	GLSL_WORD,	/* identifier or keyword */
+	GLSL_NUMBER,
+	GLSL_PUNCT,	/* longest operator, or one byte we do not know */
+	GLSL_HASH,	/* '#' that starts a directive */
+	GLSL_LINE_END	/* end of a directive */
+};
+
+struct glsl_token {
+	enum glsl_kind kind;
+	int is_directive;	/* between HASH and LINE_END, both included */
+	int is_spaced;		/* white space or a comment stands before it */
+	size_t at, len;		/* in the text */
+	int line;		/* from 1 */
+};
+
+struct glsl {
+	const char *text;	/* borrowed; spliced lines (\ newline) are skipped within tokens */
+	size_t ntext;
+	struct glsl_token *token;
+	size_t ntoken, cap;
+	unsigned char *is_kept;	/* a token each: 0 for those of unused functions */
+};
+
+/* Never fails: an unterminated comment ends with the text. */
+void glsl_lex(struct glsl *g, const char *text, size_t n);
+void glsl_release(struct glsl *g);
+
+/*
+ * Clears is_kept on top-level functions (definitions and prototypes) whose
+ * name occurs nowhere in what is kept, starting from root (the entry point)
+ * and everything that is no function. In doubt, keeps: names that a directive
+ * mentions, overloads of a kept name, unbalanced braces.
+ */
+void glsl_drop_unused(struct glsl *g, const char *root);
+
+/*
+ * Appends the tokens that count, in a form where equal token streams give
+ * equal bytes: each token's bytes and a separator, ends of directives, and the
+ * space that tells #define F (x) from #define F(x). With kept_only, unused
+ * functions are left out. A text that mentions __LINE__ is appended raw.
+ */
+void glsl_canonical(const struct glsl *g, int kept_only, struct buf *out);
+
+/* 1 when the word occurs as a token (kept ones only if asked). */
+int glsl_mentions(const struct glsl *g, const char *word, int kept_only);
+/* 1 when the text itself declares "uniform TYPE name" at top level. */
+int glsl_declares_uniform(const struct glsl *g, const char *name);
+/* Token text equals word. */
+int glsl_is(const struct glsl *g, size_t token, const char *word);
+
+#endif

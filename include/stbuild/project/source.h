@@ -1,0 +1,33 @@
+#ifndef STBUILD_PROJECT_SOURCE_H
+#define STBUILD_PROJECT_SOURCE_H
+
+/*
+ * A pass's source with its includes put in place (ANCESTOR 2, decisions 10 and
+ * 11): "#include" lines are expanded, CRLF becomes LF, the last line ends, the
+ * text is UTF-8. Positions survive: "#line N S" directives stand at each seam,
+ * S an index of file[].
+ */
+
+#include <stddef.h>
+
+#include "project/manifest.h"
+#include "project/tree.h"
+#include "util/buf.h"
+
+struct source {
+	char *text;		/* expanded; starts with a #line directive */
+	size_t ntext;
+	char **file;		/* paths by source number; [0] is our own text */
+	size_t nfile;
+};
+
+/*
+ * Expands the file at path. Every file read and every path probed is noted in
+ * inputs. With common not null, that file is expanded in front.
+ */
+int source_expand(struct tree *tree, const char *path, const char *common,
+	char *const *include_dir, size_t ninclude_dir, struct inputs *inputs,
+	struct source *out, struct err *err) WARN_UNUSED;
+void source_release(struct source *s);
+
+#endif
