@@ -17,6 +17,7 @@
 
 #include "project/limits.h"
 #include "project/manifest.h"
+#include "project/reflection.h"
 #include "util/err.h"
 #include "util/sha256.h"
 
@@ -59,35 +60,6 @@ const struct gl_info *worker_info(const struct worker *w);
 void gl_info_release(struct gl_info *info);
 
 /* Programs --------------------------------------------------------------- */
-
-enum gl_type {			/* of an active uniform */
-	GL_T_FLOAT, GL_T_VEC2, GL_T_VEC3, GL_T_VEC4,
-	GL_T_INT, GL_T_BOOL, GL_T_UINT,
-	GL_T_SAMPLER_2D, GL_T_SAMPLER_3D, GL_T_SAMPLER_CUBE,
-	GL_T_IMAGE_2D,
-	GL_T_OTHER		/* left at its default */
-};
-
-struct active_uniform {
-	char *name;		/* "iTime", "iChannelResolution" (without [0]) */
-	enum gl_type type;
-	int count;		/* array elements; 1 otherwise */
-};
-
-struct active_block {		/* shader storage */
-	char *name;
-	uint32_t binding;
-	int is_written;		/* not every member is readonly */
-};
-
-/* What the linked program really uses, sorted by name. */
-struct reflection {
-	struct active_uniform *uniform;
-	size_t nuniform;
-	struct active_block *block;
-	size_t nblock;
-};
-void reflection_release(struct reflection *r);
 
 struct compile_result {
 	int ok;
