@@ -1,0 +1,38 @@
+#ifndef STBUILD_STORE_GC_H
+#define STBUILD_STORE_GC_H
+
+#include "store/store.h"
+
+/* Collection and repair of a store opened exclusively (DESIGN 6). */
+
+struct gc_options {
+	uint64_t max_bytes;	/* of objects; 0: no limit */
+	double max_age_s;	/* since last use; 0: no limit */
+	/* Keys that must stay; may be null. */
+	int (*is_kept)(void *data, const struct sha256 *object);
+	void *data;
+	double time_limit_s;	/* stops early, the rest is for the next time; 0: none */
+	int dry_run;
+};
+
+struct gc_result {
+	uint64_t nremoved, removed_bytes, nkept, kept_bytes;
+	int is_complete;
+};
+
+/* Least recently used first. Also removes leftovers in tmp/. */
+int gc_run(struct store *s, const struct gc_options *options,
+	struct gc_result *out, struct err *err) WARN_UNUSED;
+
+struct fsck_result {
+	uint64_t nobject, ntorn, nmissing, norphan, nbad_row;
+};
+
+/*
+ * Checks every object against its name, every row against its object, and the
+ * database's integrity. With repair, what is damaged is removed.
+ */
+int fsck_run(struct store *s, int repair, struct fsck_result *out,
+	struct err *err) WARN_UNUSED;
+
+#endif
