@@ -27,6 +27,15 @@ struct active_uniform {
 	int count;		/* array elements; 1 otherwise */
 };
 
+/* A uniform with its value, as a draw gets it and a key counts it. */
+struct draw_uniform {
+	const char *name;	/* as in the reflection; others are ignored */
+	enum gl_type type;
+	int count;
+	float f[64];		/* count x components, packed */
+	int i[4];		/* INT, BOOL */
+};
+
 struct active_block {		/* shader storage */
 	char *name;
 	uint32_t binding;

@@ -148,14 +148,6 @@ int worker_buffer_free(struct worker *w, uint32_t id, struct err *err)
 
 /* Draws -------------------------------------------------------------------- */
 
-struct draw_uniform {
-	const char *name;	/* as in the reflection; others are ignored */
-	enum gl_type type;
-	int count;
-	float f[64];		/* count x components, packed */
-	int i[4];		/* INT, BOOL */
-};
-
 struct draw_input {
 	int channel;		/* iChannelN, texture unit N */
 	uint32_t texture;	/* 0: unbound: a 1x1 (0,0,0,1) */

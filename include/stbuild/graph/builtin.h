@@ -1,0 +1,73 @@
+#ifndef STBUILD_GRAPH_BUILTIN_H
+#define STBUILD_GRAPH_BUILTIN_H
+
+/*
+ * Values of uniforms at a frame (DESIGN 3, "Uniforms"): the builtin ones are
+ * rows of src/graph/uniform.def; custom ones come from the variant. Keys and
+ * draws both ask here, so they cannot disagree.
+ */
+
+#include "graph/graph.h"
+#include "project/reflection.h"
+#include "project/variant.h"
+#include "util/sha256.h"
+
+/*
+ * Whose rules: the ancestor's bundles replay with a running float time,
+ * iTimeDelta 0 and iFrameRate = fps at frame 0, iResolution.z 0 and iMouse
+ * (0, 0, -1, -1) (ANCESTOR decision 8).
+ */
+enum conventions { CONVENTIONS_OURS, CONVENTIONS_ANCESTOR };
+
+struct asset_info {		/* an asset each */
+	struct sha256 sha;	/* of the file's bytes */
+	int size[3];		/* decoded: width, height, depth of a face */
+};
+
+struct scene {			/* what stays the same over a variant's frames */
+	const struct variant *variant;
+	const struct graph *graph;
+	const struct asset_info *asset;
+	enum conventions conventions;
+};
+
+struct moment {			/* one frame of a scene */
+	const struct scene *scene;
+	int t;
+	float time;
+	struct value *value;	/* custom uniforms at t */
+	float mouse[4], date[4];
+};
+
+void moment_init(struct moment *m, const struct scene *scene);
+/* Moves to frame t: cheap when t is the next one. */
+void moment_set(struct moment *m, int t);
+void moment_release(struct moment *m);
+
+/*
+ * The value of active uniform u in pass p. 1, or 0 for what has no value of
+ * its own (samplers, images) or what the worker sets per draw (iIteration,
+ * stb_face). out->name is borrowed from u.
+ */
+int uniform_value(const struct moment *m, int p,
+	const struct active_uniform *u, struct draw_uniform *out);
+/* 1 when the value can differ from frame to frame. */
+int uniform_varies(const struct scene *scene, const char *name);
+
+/* iChannelResolution[channel]: 0, 0, 0 where unbound or a static cubemap. */
+void channel_resolution(const struct scene *scene, int p, int channel,
+	float out[3]);
+
+/*
+ * Texels of keyboard (256 x 3) and music (512 x 2), RGBA8 (ANCESTOR 58,
+ * decision 22), bottom row first as GL takes them.
+ */
+void keyboard_texels(const struct variant *v, int t, uint8_t out[3 * 256 * 4]);
+void music_texels(const struct variant *v, uint8_t out[2 * 512 * 4]);
+
+/* The input bound to a channel of a pass, or null. */
+const struct input_ref *pass_channel(const struct pass *pass, int channel);
+/* 1 when the reflection uses the sampler of a channel (iChannelN or iChN). */
+int channel_is_active(const struct reflection *r, int channel);
+
+#endif

@@ -1,0 +1,96 @@
+#ifndef STBUILD_GRAPH_KEYS_H
+#define STBUILD_GRAPH_KEYS_H
+
+/*
+ * Recipe keys of all nodes of a variant up to a frame (DESIGN 4). Nodes with
+ * equal keys are one: each (frame, pass) has a canonical node, the first with
+ * its key, and everything behind this module speaks of canonical nodes.
+ *
+ * Nodes are numbered frame x norder + position, so that a smaller number runs
+ * earlier.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graph/builtin.h"
+#include "graph/encoder.h"
+#include "graph/graph.h"
+#include "util/sha256.h"
+
+/* What keys need to know of a compiled pass. */
+struct key_program {
+	const struct buf *tokens;	/* project/shader.h */
+	int has_discard;
+	const struct reflection *reflection;
+};
+
+struct key_hooks {
+	/* 1 and *earlier when the key is an alias; may be null. */
+	int (*alias)(void *data, const struct sha256 *key,
+		struct sha256 *earlier);
+	void *data;
+};
+
+#define NODE_NONE ((uint32_t)-1)	/* no node: zeros */
+
+/* One storage buffer's content between two writes. */
+struct version {
+	struct sha256 key;
+	int storage;		/* index in graph->storage */
+	uint32_t writer;	/* canonical node that produces it; NODE_NONE: zeros */
+};
+
+struct keys {
+	const struct scene *scene;	/* borrowed */
+	const struct key_program *program;	/* borrowed; a pass each */
+	int nframe;		/* frames 0 .. nframe - 1 */
+	int norder;
+	struct sha256 *static_part;	/* a pass each */
+	struct sha256 *key;	/* a node each: after aliases */
+	uint32_t *canon;	/* a node each: the first with its key */
+	struct version *version;
+	size_t nversion, version_cap;
+	/* (node x nstorage): version a node finds; and after the last node. */
+	uint32_t *found;
+};
+
+/* 0, or -1 when memory for so many frames would pass limits. */
+int keys_compute(const struct scene *scene, const struct key_program *program,
+	const struct sha256 *driver, int nframe, const struct key_hooks *hooks,
+	struct keys *out, struct err *err) WARN_UNUSED;
+void keys_release(struct keys *k);
+
+/* Node number of pass p at frame t; NODE_NONE for t < 0. */
+uint32_t keys_node(const struct keys *k, int p, int t);
+int keys_node_pass(const struct keys *k, uint32_t node);
+int keys_node_frame(const struct keys *k, uint32_t node);
+/* Version of a storage buffer behind frame t (t >= 0). */
+uint32_t keys_version_after(const struct keys *k, int storage, int t);
+
+/* What a node takes, each by canonical node; for plans, sweeps and texts. */
+enum take_kind { TAKE_CHANNEL, TAKE_HISTORY, TAKE_STORAGE };
+struct take {
+	enum take_kind kind;
+	const struct input_ref *input;	/* CHANNEL from a pass */
+	uint32_t node;			/* canonical, or NODE_NONE: zeros */
+	uint32_t version;		/* STORAGE */
+	const struct active_block *block;
+	int is_written;			/* STORAGE: makes a new version */
+	uint32_t next_version;
+};
+#define TAKE_MAX (LIMIT_CHANNELS + 1 + LIMIT_STORAGE_NAMES)
+/* Fills out with what node takes when it is drawn; returns how many. */
+size_t keys_takes(const struct keys *k, uint32_t node,
+	struct take out[TAKE_MAX]);
+/* The node whose picture a node draws over, by the rules of history. */
+uint32_t keys_history(const struct keys *k, uint32_t node);
+
+/*
+ * Encodes the recipe of a node once more with a text beside it, a line a
+ * field: for why and trace.json. The hash is that of the node.
+ */
+void keys_explain(const struct keys *k, uint32_t node, struct buf *text,
+	struct sha256 *out);
+
+#endif

@@ -1,0 +1,58 @@
+#ifndef STBUILD_RENDER_SWEEP_H
+#define STBUILD_RENDER_SWEEP_H
+
+/*
+ * Executes a plan on a worker, in frame order, in one sweep: loads what draws
+ * need just before they need it, draws, and reads back what is wanted. A
+ * texture lives from its draw or load to its last use. A sweep never blocks:
+ * sweep_step does what can be done now, so that several sweeps can share one
+ * thread.
+ */
+
+#include "graph/plan.h"
+#include "project/image.h"
+#include "render/worker.h"
+
+struct sweep;
+
+struct sweep_hooks {
+	void *data;
+	/*
+	 * Fills dst with the n bytes of a stored product: 1, or 0 for a miss
+	 * (the sweep then ends with SWEEP_MISS and the caller plans again).
+	 */
+	int (*load)(void *data, const struct sha256 *key, int index,
+		void *dst, size_t n);
+	/*
+	 * A wanted product has arrived. The slab is the caller's until it puts
+	 * it back (worker_slab_put).
+	 */
+	int (*take)(void *data, const struct sha256 *key, int index,
+		uint32_t node, struct slab *slab, struct err *err);
+	/* A node was drawn. */
+	int (*drew)(void *data, uint32_t node, uint64_t gpu_ns,
+		struct err *err);
+	/* Loads pass p's program into the worker, if it is not; gives its id. */
+	int (*program)(void *data, struct worker *w, int p, uint32_t *id,
+		struct err *err);
+	/* Decoded asset, borrowed. */
+	int (*image)(void *data, int asset, const struct image **out,
+		struct err *err);
+};
+
+enum sweep_state {
+	SWEEP_BUSY,	/* waits for the worker, or for slabs to come back */
+	SWEEP_DONE,	/* all was drawn and has arrived */
+	SWEEP_MISS,	/* a stored product was missing or torn */
+	SWEEP_FAILED	/* err; sweep_fault names the node */
+};
+
+struct sweep *sweep_new(const struct plan *plan, struct worker *worker,
+	const struct sweep_hooks *hooks);
+void sweep_free(struct sweep *s);
+/* Issues what can be issued and handles events that wait; never blocks. */
+enum sweep_state sweep_step(struct sweep *s, struct err *err);
+/* The node at fault after SWEEP_FAILED, or NODE_NONE. */
+uint32_t sweep_fault(const struct sweep *s);
+
+#endif
