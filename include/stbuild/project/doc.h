@@ -37,10 +37,17 @@ struct doc {
 	char *text;		/* the bytes read, NUL-terminated */
 	size_t ntext;
 	cJSON *root;
-	struct doc_mark *mark;	/* in tree order (parents first) */
-	size_t nmark;
-	size_t *by_item;	/* indices of mark, sorted by item */
+	struct doc_mark *mark;	/* in the order met, parents before children */
+	size_t nmark, cap;
+	size_t *slot;		/* hash table of marks by item: index + 1, or 0 */
+	size_t nslot;		/* a power of two */
 };
+
+/*
+ * Makes cJSON allocate with xmalloc, so that none of its constructors fails.
+ * The readers do it; whoever builds a tree of his own does it first.
+ */
+void json_init(void);
 
 /* Where the item stood; BUG when it is not of this document. */
 const struct doc_mark *doc_mark(const struct doc *doc, const cJSON *item);
@@ -49,8 +56,8 @@ long long doc_integer(const struct doc *doc, const cJSON *item);
 void doc_release(struct doc *doc);
 
 /*
- * Building, for the readers: items are added in tree order, then doc_finish
- * sorts by_item.
+ * Building, for the readers: marks are added parents first, then doc_finish
+ * makes them findable.
  */
 void doc_add_mark(struct doc *doc, const struct doc_mark *mark);
 void doc_finish(struct doc *doc);
@@ -61,14 +68,18 @@ enum json_flags { JSON_PLAIN = 0, JSON_COMMENTS = 1 };
 /*
  * RFC 8259, strictly: UTF-8, no NUL, no control characters in strings, no key
  * twice, numbers within double and exact integers within 64 bits marked as
- * such, LIMIT_NESTING. Leading UTF-8 BOM is skipped.
+ * such, LIMIT_NESTING. Leading UTF-8 BOM is skipped. Faults are STATUS_INPUT
+ * and have their place.
  */
 int json_read(const char *name, const char *text, size_t n,
 	enum json_flags flags, struct doc *out, struct err *err) WARN_UNUSED;
 /* The same, when only the tree is wanted. */
 int json_parse(const char *name, const char *text, size_t n, cJSON **out,
 	struct err *err) WARN_UNUSED;
-/* TOML 1.0.0 in full. */
+/*
+ * TOML 1.0.0 in full (toml.io/en/v1.0.0). A NUL that a string or key spells
+ * with an escape stands in the tree as in utf8.h. inf and nan are numbers.
+ */
 int toml_read(const char *name, const char *text, size_t n, struct doc *out,
 	struct err *err) WARN_UNUSED;
 

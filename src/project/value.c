@@ -1,0 +1,245 @@
+#include "project/value.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cjson/cJSON.h>
+
+#include "project/doc.h"
+#include "util/buf.h"
+#include "util/mem.h"
+
+static const char *const type_name[] = {
+	"float", "int", "bool", "vec2", "vec3", "vec4"
+};
+
+const char *value_type_name(enum value_type type)
+{
+	return type_name[type];
+}
+
+int value_type_parse(const char *name, enum value_type *out)
+{
+	for (int i = 0; i < 6; i++) {
+		if (!strcmp(name, type_name[i])) {
+			*out = (enum value_type)i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+int value_components(enum value_type type)
+{
+	return type < VALUE_VEC2 ? 1 : (int)type - VALUE_VEC2 + 2;
+}
+
+/* GL takes floats: a double beyond them is as infinite as an inf. */
+static int is_number(double v)
+{
+	return isfinite(v) && fabs(v) <= 3.4028234663852886e38;
+}
+
+/* Decimal only: strtod's hexadecimal, "inf" and "nan" are not meant. */
+static int parse_number(const char *s, double *out)
+{
+	if (!*s || strspn(s, "+-.0123456789eE") != strlen(s))
+		return -1;
+	char *end;
+	*out = strtod(s, &end);
+	return *end || !is_number(*out) ? -1 : 0;
+}
+
+static int parse_bool(const char *s, int *out)
+{
+	static const char *const word[2][3] = {
+		{ "false", "0", "off" }, { "true", "1", "on" }
+	};
+	for (int value = 0; value < 2; value++)
+		for (int i = 0; i < 3; i++)
+			if (!strcmp(s, word[value][i])) {
+				*out = value;
+				return 0;
+			}
+	return -1;
+}
+
+static int parse_int(const char *s, int *out)
+{
+	size_t sign = *s == '-' || *s == '+';
+	if (!s[sign] || strspn(s + sign, "0123456789") != strlen(s + sign))
+		return -1;
+	errno = 0;
+	long v = strtol(s, NULL, 10);
+	if (errno || v < INT_MIN || v > INT_MAX)
+		return -1;
+	*out = (int)v;
+	return 0;
+}
+
+/* A copy without blanks at either end. */
+static char *trimmed(const char *s, size_t n)
+{
+	while (n && isspace((unsigned char)*s))
+		s++, n--;
+	while (n && isspace((unsigned char)s[n - 1]))
+		n--;
+	return xstrndup(s, n);
+}
+
+static int parse_components(const char *text, int n, double *out)
+{
+	for (int i = 0; i < n; i++) {
+		size_t len = i + 1 < n ? strcspn(text, ",") : strlen(text);
+		if (i + 1 < n && !text[len])
+			return -1;
+		char *part = trimmed(text, len);
+		int bad = parse_number(part, &out[i]);
+		free(part);
+		if (bad)
+			return -1;
+		text += len + 1;
+	}
+	return 0;
+}
+
+static int expected(enum value_type type, const char *got, struct err *err)
+{
+	static const char *const shape[] = {
+		"a number", "an integer", "true or false", "2 numbers",
+		"3 numbers", "4 numbers"
+	};
+	return err_set(err, STATUS_INPUT, "expected %s for a %s, got %s",
+		shape[type], type_name[type], got);
+}
+
+int value_parse(const char *text, enum value_type type, struct value *out,
+	struct err *err)
+{
+	char *s = trimmed(text, strlen(text));
+	struct value v = { .type = type };
+	int bad;
+	if (type == VALUE_BOOL)
+		bad = parse_bool(s, &v.i);
+	else if (type == VALUE_INT)
+		bad = parse_int(s, &v.i);
+	else
+		bad = parse_components(s, value_components(type), v.f);
+	if (bad) {
+		char *quoted = xasprintf("'%s'", s);
+		expected(type, quoted, err);
+		free(quoted);
+	} else {
+		*out = v;
+	}
+	free(s);
+	return bad ? -1 : 0;
+}
+
+static int is_vector(const cJSON *json, int n, double *out)
+{
+	if (!cJSON_IsArray(json))
+		return 0;
+	int i = 0;
+	for (const cJSON *c = json->child; c; c = c->next, i++) {
+		if (i == n || !cJSON_IsNumber(c) || !is_number(c->valuedouble))
+			return 0;
+		out[i] = c->valuedouble;
+	}
+	return i == n;
+}
+
+int value_from_json(const cJSON *json, enum value_type type,
+	struct value *out, struct err *err)
+{
+	struct value v = { .type = type };
+	int fits = 0;
+	double number = cJSON_IsNumber(json) ? json->valuedouble : NAN;
+	if (type == VALUE_BOOL) {
+		fits = cJSON_IsBool(json);
+		v.i = cJSON_IsTrue(json);
+	} else if (type == VALUE_INT) {
+		fits = number == floor(number) && number >= INT_MIN
+			&& number <= INT_MAX;
+		v.i = fits ? (int)number : 0;
+	} else if (type == VALUE_FLOAT) {
+		fits = is_number(number);
+		v.f[0] = number;
+	} else {
+		fits = is_vector(json, value_components(type), v.f);
+	}
+	if (!fits)
+		return expected(type, "something else", err);
+	*out = v;
+	return 0;
+}
+
+cJSON *value_to_json(const struct value *value)
+{
+	json_init();
+	switch (value->type) {
+	case VALUE_BOOL:
+		return cJSON_CreateBool(value->i);
+	case VALUE_INT:
+		return cJSON_CreateNumber(value->i);
+	case VALUE_FLOAT:
+		return cJSON_CreateNumber(value->f[0]);
+	default:
+		return cJSON_CreateDoubleArray(value->f,
+			value_components(value->type));
+	}
+}
+
+void value_print(const struct value *value, struct buf *out)
+{
+	if (value->type == VALUE_BOOL) {
+		buf_addstr(out, value->i ? "true" : "false");
+		return;
+	}
+	if (value->type == VALUE_INT) {
+		buf_addf(out, "%d", value->i);
+		return;
+	}
+	for (int i = 0; i < value_components(value->type); i++) {
+		if (i)
+			buf_addstr(out, ", ");
+		print_float((float)value->f[i], out);
+	}
+}
+
+int value_equal(const struct value *a, const struct value *b)
+{
+	if (a->type != b->type)
+		return 0;
+	if (a->type == VALUE_INT || a->type == VALUE_BOOL)
+		return a->i == b->i;
+	/* As bits: 0 and -0 are two values to a shader. */
+	return !memcmp(a->f, b->f,
+		(size_t)value_components(a->type) * sizeof a->f[0]);
+}
+
+void print_float(float v, struct buf *out)
+{
+	char text[32];
+	for (int digits = 1; digits <= 9; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, (double)v);
+		if (strtof(text, NULL) == v)
+			break;
+	}
+	buf_addstr(out, text);
+}
+
+void print_double(double v, struct buf *out)
+{
+	char text[32];
+	for (int digits = 1; digits <= 17; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	buf_addstr(out, text);
+}

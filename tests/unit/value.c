@@ -1,0 +1,145 @@
+#include <cjson/cJSON.h>
+
+#include "project/value.h"
+#include "util/buf.h"
+#include "util/err.h"
+#include "test.h"
+
+static void check_parse(void)
+{
+	static const struct {
+		const char *text;
+		enum value_type type;
+		const char *want;	/* printed; null: refused */
+	} row[] = {
+		{ "0.5", VALUE_FLOAT, "0.5" },
+		{ " 1 ", VALUE_FLOAT, "1" },
+		{ "-1e-3", VALUE_FLOAT, "-0.001" },
+		{ "0.1", VALUE_FLOAT, "0.1" },
+		{ "1e39", VALUE_FLOAT, NULL },
+		{ "0x10", VALUE_FLOAT, NULL },
+		{ "nan", VALUE_FLOAT, NULL },
+		{ "inf", VALUE_FLOAT, NULL },
+		{ "", VALUE_FLOAT, NULL },
+		{ "1 2", VALUE_FLOAT, NULL },
+		{ "1,2", VALUE_FLOAT, NULL },
+		{ "-7", VALUE_INT, "-7" },
+		{ "2147483647", VALUE_INT, "2147483647" },
+		{ "2147483648", VALUE_INT, NULL },
+		{ "99999999999999999999", VALUE_INT, NULL },
+		{ "1.0", VALUE_INT, NULL },
+		{ "-", VALUE_INT, NULL },
+		{ "true", VALUE_BOOL, "true" },
+		{ "on", VALUE_BOOL, "true" },
+		{ " 1\t", VALUE_BOOL, "true" },
+		{ "off", VALUE_BOOL, "false" },
+		{ "0", VALUE_BOOL, "false" },
+		{ "yes", VALUE_BOOL, NULL },
+		{ "1,2", VALUE_VEC2, "1, 2" },
+		{ " 1 , 0.5 , -3 ", VALUE_VEC3, "1, 0.5, -3" },
+		{ "1,2,3,4", VALUE_VEC4, "1, 2, 3, 4" },
+		{ "1,2,3", VALUE_VEC4, NULL },
+		{ "1,2,3", VALUE_VEC2, NULL },
+		{ "1,,3", VALUE_VEC3, NULL },
+		{ "1,2,", VALUE_VEC2, NULL },
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct value v;
+		struct err err = ERR_INIT;
+		struct buf text = BUF_INIT;
+		if (value_parse(row[i].text, row[i].type, &v, &err)) {
+			CHECK_INT(err.status, STATUS_INPUT);
+			CHECK_STR(NULL, row[i].want);
+		} else {
+			CHECK_INT(v.type, row[i].type);
+			value_print(&v, &text);
+			CHECK_STR(buf_str(&text), row[i].want);
+		}
+		buf_release(&text);
+		err_release(&err);
+	}
+}
+
+static void check_json(void)
+{
+	static const struct {
+		const char *text;
+		enum value_type type;
+		int holds;
+	} row[] = {
+		{ "1", VALUE_FLOAT, 1 }, { "1.5", VALUE_FLOAT, 1 },
+		{ "1e300", VALUE_FLOAT, 0 }, { "[1]", VALUE_FLOAT, 0 },
+		{ "1", VALUE_INT, 1 }, { "1.5", VALUE_INT, 0 },
+		{ "3e9", VALUE_INT, 0 }, { "true", VALUE_INT, 0 },
+		{ "true", VALUE_BOOL, 1 }, { "1", VALUE_BOOL, 0 },
+		{ "[1,2]", VALUE_VEC2, 1 }, { "[1,2,3]", VALUE_VEC2, 0 },
+		{ "[1,2,3]", VALUE_VEC3, 1 }, { "[1,true,3]", VALUE_VEC3, 0 },
+		{ "[1,2,3,-4.5]", VALUE_VEC4, 1 }, { "1", VALUE_VEC4, 0 },
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		cJSON *json = cJSON_Parse(row[i].text);
+		struct value v, again;
+		struct err err = ERR_INIT;
+		int got = !value_from_json(json, row[i].type, &v, &err);
+		CHECK_INT(got, row[i].holds);
+		CHECK_INT(err.status, got ? STATUS_OK : STATUS_INPUT);
+		if (got) {
+			cJSON *back = value_to_json(&v);
+			CHECK(cJSON_Compare(back, json, 1));
+			CHECK(!value_from_json(back, v.type, &again, &err));
+			CHECK(value_equal(&v, &again));
+			cJSON_Delete(back);
+		}
+		cJSON_Delete(json);
+		err_release(&err);
+	}
+}
+
+static void check_equal(void)
+{
+	struct value a = { .type = VALUE_FLOAT, .f = { 1, 5 } };
+	struct value b = { .type = VALUE_FLOAT, .f = { 1, 6 } };
+	CHECK(value_equal(&a, &b));
+	b.type = VALUE_VEC2;
+	CHECK(!value_equal(&a, &b));
+	a.type = VALUE_VEC2;
+	CHECK(!value_equal(&a, &b));
+	struct value zero = { .type = VALUE_FLOAT, .f = { 0 } };
+	struct value minus = { .type = VALUE_FLOAT, .f = { -0.0 } };
+	CHECK(!value_equal(&zero, &minus));
+}
+
+static void check_print(void)
+{
+	struct buf text = BUF_INIT;
+	print_float(0.1f, &text);
+	buf_addch(&text, ' ');
+	print_double(0.1, &text);
+	buf_addch(&text, ' ');
+	print_double((double)0.1f, &text);
+	buf_addch(&text, ' ');
+	print_float(16777216.0f, &text);
+	buf_addch(&text, ' ');
+	print_double(1.0 / 3, &text);
+	CHECK_STR(buf_str(&text),
+		"0.1 0.1 0.10000000149011612 16777216 0.3333333333333333");
+	buf_release(&text);
+}
+
+int main(void)
+{
+	check_parse();
+	check_json();
+	check_equal();
+	check_print();
+	for (int i = 0; i < 6; i++) {
+		enum value_type type;
+		CHECK(!value_type_parse(value_type_name((enum value_type)i), &type));
+		CHECK_INT(type, i);
+	}
+	enum value_type type;
+	CHECK_INT(value_type_parse("vec5", &type), -1);
+	CHECK_INT(value_components(VALUE_BOOL), 1);
+	CHECK_INT(value_components(VALUE_VEC3), 3);
+	return test_done();
+}
