@@ -51,8 +51,6 @@ void moment_release(struct moment *m);
  */
 int uniform_value(const struct moment *m, int p,
 	const struct active_uniform *u, struct draw_uniform *out);
-/* 1 when the value can differ from frame to frame. */
-int uniform_varies(const struct scene *scene, const char *name);
 
 /* iChannelResolution[channel]: 0, 0, 0 where unbound or a static cubemap. */
 void channel_resolution(const struct scene *scene, int p, int channel,

@@ -1,0 +1,173 @@
+#include "graph/graph.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/buf.h"
+#include "util/mem.h"
+
+__attribute__((format(printf, 3, 4)))
+static void
+warn(struct diagnostics *out, const char *code, const char *fmt, ...)
+{
+	struct buf text = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	out->item = array_grow(out->item, out->nitem, &out->cap,
+		sizeof *out->item);
+	out->item[out->nitem++] = (struct diagnostic){ DIAGNOSTIC_WARNING,
+		code, buf_detach(&text), NULL, 0 };
+}
+
+static void
+about(struct diagnostics *out, int pass)
+{
+	struct diagnostic *d = &out->item[out->nitem - 1];
+
+	d->pass = xreallocarray(d->pass, d->npass + 1, sizeof *d->pass);
+	d->pass[d->npass++] = pass;
+}
+
+static void
+find_unreachable(const struct graph *g, struct diagnostics *out)
+{
+	const struct manifest *m = g->manifest;
+
+	for (size_t p = 0; p < m->npass; p++) {
+		if (g->is_reached[p] || m->pass[p].kind == PASS_SOUND)
+			continue;
+		warn(out, "unreachable-pass",
+			"pass '%s' does not reach the image, and is not drawn",
+			m->pass[p].name);
+		about(out, (int)p);
+	}
+}
+
+static void
+find_unused_assets(const struct graph *g, struct diagnostics *out)
+{
+	const struct manifest *m = g->manifest;
+	int *is_used = xcalloc(m->nasset + 1, sizeof *is_used);
+
+	for (size_t p = 0; p < m->npass; p++)
+		for (size_t i = 0; i < m->pass[p].ninput; i++)
+			if (m->pass[p].input[i].asset >= 0)
+				is_used[m->pass[p].input[i].asset] = 1;
+	for (size_t a = 0; a < m->nasset; a++)
+		if (!is_used[a])
+			warn(out, "unused-asset",
+				"asset '%s' is not an input of any pass",
+				m->asset[a].name);
+	free(is_used);
+}
+
+static void
+find_viewport_feedback(const struct graph *g, struct diagnostics *out)
+{
+	const struct manifest *m = g->manifest;
+
+	for (size_t p = 0; p < m->npass; p++) {
+		const struct pass *pass = &m->pass[p];
+		if (pass->width > 0 || (pass->kind != PASS_BUFFER &&
+		    pass->kind != PASS_COMPUTE))
+			continue;
+		size_t i = 0;
+		while (i < g->nedge && !(g->edge[i].from == (int)p &&
+		    g->edge[i].is_previous))
+			i++;
+		if (i == g->nedge)
+			continue;
+		warn(out, "viewport-sized-feedback",
+			"pass '%s' is read at the previous frame and has the "
+			"output's size: its result depends on the size asked for",
+			pass->name);
+		about(out, (int)p);
+	}
+}
+
+/* reach[a x npass + b]: b runs after a by a path of current-frame edges. */
+static unsigned char *
+current_paths(const struct graph *g)
+{
+	size_t n = g->manifest->npass;
+	unsigned char *reach = xcalloc(n * n, 1);
+
+	for (size_t i = g->norder; i-- > 0;) {
+		size_t p = (size_t)g->order[i];
+		for (size_t e = 0; e < g->nedge; e++) {
+			if (g->edge[e].is_previous || g->edge[e].from != (int)p)
+				continue;
+			size_t to = (size_t)g->edge[e].to;
+			reach[p * n + to] = 1;
+			for (size_t q = 0; q < n; q++)
+				reach[p * n + q] |= reach[to * n + q];
+		}
+	}
+	return reach;
+}
+
+static void
+find_unordered_storage(const struct graph *g, struct diagnostics *out)
+{
+	const struct manifest *m = g->manifest;
+	size_t n = m->npass;
+	unsigned char *reach = current_paths(g);
+
+	for (size_t s = 0; s < g->nstorage; s++)
+		for (size_t a = 0; a < n; a++)
+			for (size_t b = a + 1; b < n; b++) {
+				int in_a = 0, in_b = 0;
+				for (size_t i = 0; i < m->pass[a].nstorage; i++)
+					in_a |= strcmp(m->pass[a].storage[i].name,
+						g->storage[s]) == 0;
+				for (size_t i = 0; i < m->pass[b].nstorage; i++)
+					in_b |= strcmp(m->pass[b].storage[i].name,
+						g->storage[s]) == 0;
+				if (!in_a || !in_b || reach[a * n + b] ||
+				    reach[b * n + a])
+					continue;
+				warn(out, "unordered-shared-storage",
+					"passes '%s' and '%s' share storage "
+					"'%s', and no current-frame input "
+					"orders them", m->pass[a].name,
+					m->pass[b].name, g->storage[s]);
+				about(out, (int)a);
+				about(out, (int)b);
+			}
+	free(reach);
+}
+
+void
+graph_diagnose(const struct graph *g, struct diagnostics *out)
+{
+	find_unreachable(g, out);
+	find_unused_assets(g, out);
+	find_viewport_feedback(g, out);
+	find_unordered_storage(g, out);
+}
+
+void
+diagnose_uniforms(const struct manifest *m, const int *used,
+	struct diagnostics *out)
+{
+	for (size_t u = 0; u < m->nuniform; u++)
+		if (!used[u])
+			warn(out, "unused-uniform",
+				"uniform '%s' is not used by any pass",
+				m->uniform[u].name);
+}
+
+void
+diagnostics_release(struct diagnostics *d)
+{
+	for (size_t i = 0; i < d->nitem; i++) {
+		free(d->item[i].message);
+		free(d->item[i].pass);
+	}
+	free(d->item);
+	memset(d, 0, sizeof *d);
+}
