@@ -14,6 +14,7 @@
 
 #include "util/err.h"
 #include "util/fs.h"
+#include "util/map.h"
 #include "util/sha256.h"
 
 struct buf;
@@ -95,13 +96,18 @@ struct input {
 struct inputs {
 	struct input *input;	/* in the order of first use, no path twice */
 	size_t ninput, cap;
+	struct map index;	/* path to index of input[] */
 };
 
+/* sha null: absent. What a path was first is what counts. */
 void inputs_add(struct inputs *inputs, const char *path,
 	const struct sha256 *sha_or_null);
 void inputs_release(struct inputs *inputs);
 
-/* "a/./b/../c" -> "a/c"; leading ".." stay. Owned by the caller. */
+/*
+ * "a/./b/../c" -> "a/c"; leading ".." stay, the root is "". By spelling alone:
+ * where "b" is a link, "b/.." is another folder. Owned by the caller.
+ */
 char *path_normalise(const char *path);
 
 #endif
