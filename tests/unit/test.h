@@ -54,4 +54,11 @@ static inline int test_done(void)
 	return test_failures || !test_checks;
 }
 
+/* For "return test_skip("no EGL");" in main: tests/run shows the reason. */
+static inline int test_skip(const char *reason)
+{
+	fprintf(stderr, "skip: %s\n", reason);
+	return 77;
+}
+
 #endif
