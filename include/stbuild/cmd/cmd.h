@@ -1,0 +1,80 @@
+#ifndef STBUILD_CMD_CMD_H
+#define STBUILD_CMD_CMD_H
+
+/*
+ * Commands. To add one called "frob":
+ *
+ *  1. src/cmd/frob.c has cmd_frob() and, if it takes options of its own,
+ *     frob_option[], a table that ends with OPTION_END; the rows point at
+ *     static variables of that file.
+ *  2. Declare both below.
+ *  3. Add a row to command[] in src/cmd/main.c. Help, completion and the check
+ *     of operand counts come from that row.
+ *  4. man/stbuild-frob.1 has the same synopsis, and tests/scripts/frob.sh
+ *     asserts statuses, messages and --json.
+ *
+ * A command prints its results on stdout (with --json one document, see
+ * json_start) and everything else through util/log.h. It returns an exit
+ * status, or -1 with err set, which main prints. Several errors at once, as of
+ * a manifest, go through errors_end.
+ */
+
+#include <cjson/cJSON.h>
+
+#include "cmd/options.h"
+#include "util/args.h"
+#include "util/err.h"
+
+struct command {
+	const char *name;
+	const char *synopsis;	/* what follows the name; a line each, or "" */
+	const char *summary;	/* for lists: lower case, no full stop */
+	int max_operand;	/* -1: any number */
+	const struct args_option *option;	/* its own; null: none */
+	/* Null: not built yet. */
+	int (*run)(struct options *o, const struct args_list *operand,
+		struct err *err);
+};
+
+#define OPTION_END { 0, NULL, ARGS_FLAG, NULL, 0, 0, NULL, NULL }
+
+/* Ends with a row without name. */
+extern const struct command command[];
+/* Null when there is none of that name. */
+const struct command *command_find(const char *name);
+/* What -h prints, on stdout; null: of stbuild as a whole. */
+void command_help(const struct command *c);
+
+/*
+ * {"ok": true, "action": name}, for a command to add to. Owned by the caller,
+ * until json_print prints it as one line on stdout and deletes it.
+ */
+cJSON *json_start(const char *action);
+void json_print(cJSON *document);
+
+int cmd_check(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_clean(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_completion(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_graph(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_help(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_import(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_init(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_inspect(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_version(struct options *o, const struct args_list *operand,
+	struct err *err);
+
+extern const struct args_option check_option[];
+extern const struct args_option clean_option[];
+extern const struct args_option graph_option[];
+extern const struct args_option help_option[];
+extern const struct args_option import_option[];
+
+#endif

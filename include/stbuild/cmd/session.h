@@ -1,0 +1,104 @@
+#ifndef STBUILD_CMD_SESSION_H
+#define STBUILD_CMD_SESSION_H
+
+/*
+ * A project as commands see it: where it is, its manifest, and on demand its
+ * store, repository, driver and worker. What is not asked for is not opened.
+ */
+
+#include "cmd/options.h"
+#include "project/manifest.h"
+#include "project/tree.h"
+#include "project/variant.h"
+#include "render/worker.h"
+#include "store/store.h"
+#include "trace/programs.h"
+#include "util/err.h"
+#include "vcs/repo.h"
+
+/* What a command may do about the store. */
+enum session_store {
+	SESSION_READ,	/* read it, without lock; absent: an empty one */
+	SESSION_USE,	/* write to it if it is there, else have none */
+	SESSION_BUILD	/* create it when it is first asked for */
+};
+
+struct session {
+	struct options *options;	/* borrowed */
+	const char *command;		/* for whoever waits for our lock */
+	enum session_store use;
+	/* From the current folder: ".", "..", or the folder of -f. */
+	char *root;
+	char *path;			/* the manifest's, from root; or null */
+	struct tree *tree;		/* the files below root */
+	struct manifest manifest;
+	int has_manifest;
+	struct inputs inputs;		/* of the load, then of the commands */
+	/* The rest is behind the functions below. */
+	char *store_dir;
+	struct tree_cache cache;
+	struct repo_cache blob_cache;
+	struct store *store;
+	struct repo *repo;
+	int repo_was_tried;
+	struct worker *worker;
+	struct driver_row driver;
+	int has_driver;
+	int driver_changed;
+	uint32_t next_program;
+	int programs_compiled;
+};
+
+/*
+ * Finds the project: -f, or the nearest folder with a manifest, from the
+ * current one up to the repository's root (ANCESTOR decision 15), and opens
+ * its tree. No manifest is read. s needs no initialisation.
+ */
+int session_find(struct session *s, struct options *o, const char *command,
+	enum session_store use, struct err *err) WARN_UNUSED;
+/* The same, and loads the manifest. All its errors are reported. */
+int session_open(struct session *s, struct options *o, const char *command,
+	enum session_store use, struct err *err) WARN_UNUSED;
+/* Takes a zeroed one, and one whose opening failed. */
+void session_close(struct session *s);
+
+/*
+ * The store (borrowed), opened as the session's "use" says: null for
+ * SESSION_USE where there is none.
+ */
+int session_store(struct session *s, struct store **out, struct err *err)
+	WARN_UNUSED;
+/* Where it is, or would be. */
+const char *session_store_dir(const struct session *s);
+/*
+ * The repository, borrowed; null when there is none, or (after one warning)
+ * when it cannot be opened.
+ */
+struct repo *session_repo(struct session *s);
+
+/*
+ * A worker whose context is made, started when first asked for and again after
+ * the last one has died. Its driver is recorded in the store.
+ */
+int session_worker(struct session *s, struct worker **out, struct err *err)
+	WARN_UNUSED;
+/* What to start further workers with. */
+void session_worker_options(const struct session *s,
+	struct worker_options *out);
+/*
+ * The driver that a worker has or would have (borrowed): from the record when
+ * its stamp still holds, without GL, else from a worker. Should a worker then
+ * prove the record wrong, s->driver_changed is set and the driver is the new
+ * one: keys made before are void.
+ */
+int session_driver(struct session *s, const struct driver_row **out,
+	struct err *err) WARN_UNUSED;
+
+/*
+ * Fills in what programs are made with: the session's tree, inputs, store,
+ * driver and, on demand, worker.
+ */
+int session_programs(struct session *s, struct program_env *out,
+	struct err *err) WARN_UNUSED;
+
+#endif
