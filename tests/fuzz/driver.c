@@ -1,6 +1,6 @@
 /*
  * main() of the fuzzers: NAME.c here has LLVMFuzzerTestOneInput (libFuzzer's
- * interface), NAME/ has its seeds. Every seed is tried as it is, then with
+ * interface), seed/NAME/ has its seeds. Every seed is tried as it is, then with
  * random changes, until FUZZ_SECONDS are over, and at least 200 times. What was
  * tried last is in ./input when the process dies.
  */
