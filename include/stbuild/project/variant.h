@@ -30,7 +30,7 @@ struct variant {
 	int width, height;
 	double fps;
 	struct value *base;			/* a uniform each: default, then trace.set */
-	int *is_set;				/* a uniform each: given by --set, beats the timeline */
+	int *is_set;	/* a uniform each: given by --set, beats the timeline */
 	const struct timeline *timeline;	/* borrowed from the manifest */
 	struct variant_pass *pass;		/* a pass each */
 };

@@ -24,7 +24,7 @@
 struct worker;
 
 struct worker_options {
-	const char *device;	/* "software", a device number, or null (STBUILD_DEVICE, then the best) */
+	const char *device;	/* "software", a number; null: STBUILD_DEVICE, else the best */
 	double timeout_s;	/* on one draw or compile; 0: none */
 	uint64_t max_slab_bytes; /* of shared memory in flight; 0: 256 MiB */
 };
