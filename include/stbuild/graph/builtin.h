@@ -14,8 +14,8 @@
 
 /*
  * Whose rules: the ancestor's bundles replay with a running float time,
- * iTimeDelta 0 and iFrameRate = fps at frame 0, iResolution.z 0 and iMouse
- * (0, 0, -1, -1) (ANCESTOR decision 8).
+ * iTimeDelta and iFrameRate 0 at frame 0, iResolution.z 0, iMouse (0, 0, -1,
+ * -1) and iChannelTime of bound channels running.
  */
 enum conventions { CONVENTIONS_OURS, CONVENTIONS_ANCESTOR };
 
@@ -51,6 +51,9 @@ void moment_release(struct moment *m);
  */
 int uniform_value(const struct moment *m, int p,
 	const struct active_uniform *u, struct draw_uniform *out);
+
+/* Size of a pass's target, whatever its kind. */
+void target_size(const struct variant *v, int p, int *width, int *height);
 
 /* iChannelResolution[channel]: 0, 0, 0 where unbound or a static cubemap. */
 void channel_resolution(const struct scene *scene, int p, int channel,

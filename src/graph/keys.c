@@ -1,0 +1,532 @@
+#include "graph/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "project/image.h"
+#include "project/shader.h"
+#include "util/mem.h"
+
+/* A gibibyte of keys: 25 million nodes, 19 hours of a four-pass project. */
+#define NODES_MAX (UINT32_C(25) << 20)
+
+uint32_t
+keys_node(const struct keys *k, int p, int t)
+{
+	int position = k->scene->graph->position[p];
+
+	if (t < 0 || position < 0)
+		return NODE_NONE;
+	return (uint32_t)t * (uint32_t)k->norder + (uint32_t)position;
+}
+
+int
+keys_node_pass(const struct keys *k, uint32_t node)
+{
+	return k->scene->graph->order[node % (uint32_t)k->norder];
+}
+
+int
+keys_node_frame(const struct keys *k, uint32_t node)
+{
+	return (int)(node / (uint32_t)k->norder);
+}
+
+uint32_t
+keys_version_after(const struct keys *k, int storage, int t)
+{
+	size_t n = k->scene->graph->nstorage;
+	size_t node = (size_t)(t + 1) * (size_t)k->norder;
+
+	return k->found[node * n + (size_t)storage];
+}
+
+/* Canonical node of (p, t), or NODE_NONE. */
+static uint32_t
+canonical(const struct keys *k, int p, int t)
+{
+	uint32_t node = keys_node(k, p, t);
+
+	return node == NODE_NONE ? NODE_NONE : k->canon[node];
+}
+
+/* Frames back to the picture a pass draws over; 0 when it draws over none. */
+static int
+history_distance(const struct keys *k, int p)
+{
+	switch (k->scene->variant->manifest->pass[p].kind) {
+	case PASS_COMPUTE:
+		return 1;
+	case PASS_IMAGE:
+		return k->program[p].has_discard ? 1 : 0;
+	case PASS_BUFFER:
+	case PASS_CUBEMAP:
+		return k->program[p].has_discard ? 2 : 0;
+	case PASS_SOUND:
+		break;
+	}
+	return 0;
+}
+
+uint32_t
+keys_history(const struct keys *k, uint32_t node)
+{
+	int p = keys_node_pass(k, node);
+	int distance = history_distance(k, p);
+
+	if (distance == 0)
+		return NODE_NONE;
+	return canonical(k, p, keys_node_frame(k, node) - distance);
+}
+
+/* Static part ---------------------------------------------------------------- */
+
+static void
+encode_static(struct encoder *e, const struct keys *k, int p,
+	const struct sha256 *driver)
+{
+	const struct variant *v = k->scene->variant;
+	const struct pass *pass = &v->manifest->pass[p];
+	const struct key_program *program = &k->program[p];
+	const struct variant_pass *vp = &v->pass[p];
+
+	encoder_begin(e, "static");
+	encoder_u64(e, TAG_DIALECT, v->manifest->dialect);
+	encoder_u64(e, TAG_HEADER_VERSION, SHADER_HEADER_VERSION);
+	encoder_bytes(e, TAG_TOKENS, program->tokens->data,
+		program->tokens->len);
+	encoder_u64(e, TAG_KIND, pass->kind);
+	encoder_u64(e, TAG_OWN_SIZE, vp->is_output_sized ? 0 :
+		(uint64_t)vp->width << 32 | (uint64_t)vp->height);
+	encoder_u64(e, TAG_FORMAT, pass->format);
+	for (int i = 0; i < pass->nextra_output; i++)
+		encoder_u64(e, TAG_FORMAT, pass->extra_output[i]);
+	encoder_u64(e, TAG_ITERATIONS, (uint64_t)vp->iterations);
+	if (pass->kind == PASS_COMPUTE)
+		for (int i = 0; i < 3; i++)
+			encoder_u64(e, TAG_LOCAL_SIZE,
+				(uint64_t)vp->local_size[i]);
+	for (int c = 0; c < LIMIT_CHANNELS; c++) {
+		const struct input_ref *in = pass_channel(pass, c);
+		if (!in || !channel_is_active(program->reflection, c))
+			continue;
+		encoder_u64(e, TAG_CHANNEL, (uint64_t)c);
+		encoder_u64(e, TAG_SAMPLER,
+			(uint64_t)in->filter << 8 | (uint64_t)in->wrap);
+	}
+	encoder_sha(e, TAG_DRIVER, driver);
+}
+
+/* Recipe --------------------------------------------------------------------- */
+
+static void
+say_uniform(struct encoder *e, const struct draw_uniform *u, size_t nfloat)
+{
+	struct buf text = BUF_INIT;
+
+	if (!e->text)
+		return;
+	if (u->type == GL_T_INT || u->type == GL_T_BOOL || u->type == GL_T_UINT)
+		buf_addf(&text, " %d", u->i[0]);
+	else
+		for (size_t i = 0; i < nfloat; i++) {
+			buf_addch(&text, ' ');
+			print_float(u->f[i], &text);
+		}
+	encoder_say(e, "uniform %s%s", u->name, buf_str(&text));
+	buf_release(&text);
+}
+
+static void
+encode_uniforms(struct encoder *e, const struct keys *k, int p,
+	const struct moment *m)
+{
+	static const unsigned char components[] = {
+		[GL_T_FLOAT] = 1, [GL_T_VEC2] = 2, [GL_T_VEC3] = 3,
+		[GL_T_VEC4] = 4,
+		[GL_T_OTHER] = 0,
+	};
+	const struct reflection *r = k->program[p].reflection;
+
+	for (size_t i = 0; i < r->nuniform; i++) {
+		struct draw_uniform u;
+		if (!uniform_value(m, p, &r->uniform[i], &u))
+			continue;
+		encoder_string(e, TAG_UNIFORM, u.name);
+		encoder_u64(e, TAG_KIND, u.type);
+		size_t nfloat = (size_t)components[u.type] * (size_t)u.count;
+		if (nfloat > 0)
+			encoder_bytes(e, TAG_VALUE, u.f,
+				nfloat * sizeof u.f[0]);
+		else
+			encoder_bytes(e, TAG_VALUE, u.i, sizeof u.i);
+		say_uniform(e, &u, nfloat);
+	}
+}
+
+static void
+encode_pass_input(struct encoder *e, const struct keys *k,
+	const struct input_ref *in, int t)
+{
+	const struct manifest *m = k->scene->variant->manifest;
+	const struct graph *g = k->scene->graph;
+	uint32_t node = canonical(k, in->pass, in->is_previous ? t - 1 : t);
+	char hex[SHA256_HEX + 1];
+
+	encoder_u64(e, TAG_OUTPUT, (uint64_t)in->output);
+	encoder_u64(e, TAG_MIPS, g->mips[in->pass] >> in->output & 1);
+	if (node == NODE_NONE) {
+		int w, h;
+		target_size(k->scene->variant, in->pass, &w, &h);
+		encoder_u64(e, TAG_ZERO, (uint64_t)w << 32 | (uint64_t)h);
+		encoder_say(e, "channel %d previous frame of '%s': zeros",
+			in->channel, m->pass[in->pass].name);
+		return;
+	}
+	encoder_sha(e, TAG_INPUT, &k->key[node]);
+	encoder_say(e, "channel %d pass '%s' output %d%s key %s", in->channel,
+		m->pass[in->pass].name, in->output,
+		in->is_previous ? " previous" : "",
+		sha256_hex(&k->key[node], hex));
+}
+
+static void
+encode_asset(struct encoder *e, const struct keys *k,
+	const struct input_ref *in)
+{
+	const struct asset *a = &k->scene->variant->manifest->asset[in->asset];
+	const struct sha256 *sha = &k->scene->asset[in->asset].sha;
+	char hex[SHA256_HEX + 1];
+
+	encoder_sha(e, TAG_ASSET, sha);
+	encoder_u64(e, TAG_KIND, a->kind);
+	encoder_u64(e, TAG_OUTPUT, (uint64_t)a->vflip << 8 |
+		(uint64_t)a->channels);
+	encoder_string(e, TAG_DECODER, IMAGE_DECODER);
+	encoder_say(e, "channel %d %s '%s' sha256 %s%s%s", in->channel,
+		asset_kind_name(a->kind), a->path, sha256_hex(sha, hex),
+		a->vflip ? " vflip" : "",
+		a->channels == 1 ? " one channel" : "");
+}
+
+static void
+encode_channel(struct encoder *e, const struct keys *k, int p, int channel,
+	int t)
+{
+	const struct variant *v = k->scene->variant;
+	const struct input_ref *in =
+		pass_channel(&v->manifest->pass[p], channel);
+	uint8_t texel[3 * 256 * 4 + 2 * 512 * 4];
+
+	encoder_u64(e, TAG_CHANNEL, (uint64_t)channel);
+	if (!in) {
+		encoder_u64(e, TAG_UNBOUND, 0);
+		encoder_say(e, "channel %d unbound", channel);
+		return;
+	}
+	encoder_u64(e, TAG_KIND, in->kind);
+	switch (in->kind) {
+	case INPUT_PASS:
+		/* sampler type: 2D, or cube for a cubemap pass */
+		encoder_u64(e, TAG_SAMPLER,
+			v->manifest->pass[in->pass].kind == PASS_CUBEMAP);
+		encode_pass_input(e, k, in, t);
+		break;
+	case INPUT_TEXTURE:
+	case INPUT_CUBEMAP:
+	case INPUT_VOLUME:
+		encode_asset(e, k, in);
+		break;
+	case INPUT_KEYBOARD:
+		keyboard_texels(v, t, texel);
+		encoder_bytes(e, TAG_TEXELS, texel, 3 * 256 * 4);
+		encoder_say(e, "channel %d keyboard", channel);
+		break;
+	case INPUT_MUSIC:
+		music_texels(v, texel);
+		encoder_bytes(e, TAG_TEXELS, texel, 2 * 512 * 4);
+		encoder_say(e, "channel %d music (silence)", channel);
+		break;
+	case INPUT_VIDEO:
+	case INPUT_WEBCAM:
+		BUG("a %s input reached the keys", input_kind_name(in->kind));
+	}
+}
+
+/* The manifest's storage at a binding of a pass: index of the graph, or -1. */
+static int
+block_storage(const struct keys *k, int p, const struct active_block *b)
+{
+	const struct pass *pass = &k->scene->variant->manifest->pass[p];
+
+	for (size_t i = 0; i < pass->nstorage; i++)
+		if (pass->storage[i].binding == b->binding)
+			return graph_storage(k->scene->graph,
+				pass->storage[i].name);
+	return -1;
+}
+
+static void
+encode_storage(struct encoder *e, const struct keys *k, int p, uint32_t node)
+{
+	const struct graph *g = k->scene->graph;
+	const struct reflection *r = k->program[p].reflection;
+	char hex[SHA256_HEX + 1];
+
+	for (size_t i = 0; i < r->nblock; i++) {
+		int s = block_storage(k, p, &r->block[i]);
+		if (s < 0)
+			continue;
+		const struct version *version =
+			&k->version[k->found[node * g->nstorage + (size_t)s]];
+		encoder_u64(e, TAG_STORAGE, r->block[i].binding);
+		encoder_string(e, TAG_NAME, g->storage[s]);
+		encoder_u64(e, TAG_SIZE, g->storage_size[s]);
+		encoder_sha(e, TAG_INPUT, &version->key);
+		encoder_say(e, "storage '%s' at binding %u, %llu bytes, "
+			"version %s", g->storage[s],
+			(unsigned)r->block[i].binding,
+			(unsigned long long)g->storage_size[s],
+			sha256_hex(&version->key, hex));
+	}
+}
+
+static void
+encode_history(struct encoder *e, const struct keys *k, int p, int t)
+{
+	int distance = history_distance(k, p);
+	char hex[SHA256_HEX + 1];
+
+	if (distance == 0)
+		return;
+	uint32_t node = canonical(k, p, t - distance);
+	encoder_u64(e, TAG_HISTORY, (uint64_t)distance);
+	if (node == NODE_NONE) {
+		encoder_u64(e, TAG_ZERO, 0);
+		encoder_say(e, "history zeros");
+	} else {
+		encoder_sha(e, TAG_INPUT, &k->key[node]);
+		encoder_say(e, "history key %s",
+			sha256_hex(&k->key[node], hex));
+	}
+}
+
+static void
+encode_recipe(struct encoder *e, const struct keys *k, uint32_t node,
+	const struct moment *m)
+{
+	int p = keys_node_pass(k, node);
+	int w, h;
+	char hex[SHA256_HEX + 1];
+
+	target_size(k->scene->variant, p, &w, &h);
+	encoder_begin(e, "recipe");
+	encoder_sha(e, TAG_STATIC, &k->static_part[p]);
+	encoder_say(e, "static %s", sha256_hex(&k->static_part[p], hex));
+	/* The target's size counts even where the source never asks for it. */
+	encoder_u64(e, TAG_SIZE, (uint64_t)w << 32 | (uint64_t)h);
+	encoder_say(e, "size %dx%d", w, h);
+	encode_uniforms(e, k, p, m);
+	for (int c = 0; c < LIMIT_CHANNELS; c++)
+		if (channel_is_active(k->program[p].reflection, c))
+			encode_channel(e, k, p, c, m->t);
+	encode_storage(e, k, p, node);
+	encode_history(e, k, p, m->t);
+}
+
+/* All nodes ------------------------------------------------------------------- */
+
+/* Open addressing over node numbers, by the first bytes of their keys. */
+struct table {
+	uint32_t *slot;		/* node + 1; 0 empty */
+	size_t nslot;		/* a power of two */
+};
+
+static uint32_t
+table_fold(struct table *t, const struct keys *k, uint32_t node)
+{
+	size_t at;
+
+	memcpy(&at, k->key[node].byte, sizeof at);
+	for (at &= t->nslot - 1; t->slot[at] != 0; at = (at + 1) & (t->nslot - 1)) {
+		uint32_t other = t->slot[at] - 1;
+		if (sha256_equal(&k->key[other], &k->key[node]))
+			return other;
+	}
+	t->slot[at] = node + 1;
+	return node;
+}
+
+static void
+add_version(struct keys *k, int storage, const struct sha256 *key,
+	uint32_t writer)
+{
+	k->version = array_grow(k->version, k->nversion, &k->version_cap,
+		sizeof *k->version);
+	k->version[k->nversion++] = (struct version){ *key, storage, writer };
+}
+
+static void
+first_versions(struct keys *k, struct encoder *e)
+{
+	const struct graph *g = k->scene->graph;
+
+	for (size_t s = 0; s < g->nstorage; s++) {
+		struct sha256 key;
+		encoder_begin(e, "storage-zero");
+		encoder_string(e, TAG_NAME, g->storage[s]);
+		encoder_u64(e, TAG_SIZE, g->storage_size[s]);
+		encoder_end(e, &key);
+		k->found[s] = (uint32_t)k->nversion;
+		add_version(k, (int)s, &key, NODE_NONE);
+	}
+}
+
+/* The versions the next node finds: those of this one, or what it wrote. */
+static void
+next_versions(struct keys *k, struct encoder *e, uint32_t node)
+{
+	const struct graph *g = k->scene->graph;
+	int p = keys_node_pass(k, node);
+	const struct reflection *r = k->program[p].reflection;
+	uint32_t *now = &k->found[(size_t)node * g->nstorage];
+	uint32_t *next = now + g->nstorage;
+
+	if (g->nstorage == 0)
+		return;
+	memcpy(next, now, g->nstorage * sizeof *next);
+	if (!g->is_reached[p])
+		return;
+	for (size_t i = 0; i < r->nblock; i++) {
+		struct sha256 key;
+		int s = block_storage(k, p, &r->block[i]);
+		if (s < 0 || !r->block[i].is_written || next[s] != now[s])
+			continue;
+		encoder_begin(e, "storage");
+		encoder_sha(e, TAG_INPUT, &k->key[node]);
+		encoder_string(e, TAG_NAME, g->storage[s]);
+		encoder_end(e, &key);
+		next[s] = (uint32_t)k->nversion;
+		add_version(k, s, &key, k->canon[node]);
+	}
+}
+
+int
+keys_compute(const struct scene *scene, const struct key_program *program,
+	const struct sha256 *driver, int nframe, const struct key_hooks *hooks,
+	struct keys *out, struct err *err)
+{
+	const struct graph *g = scene->graph;
+	struct encoder e = { BUF_INIT, NULL };
+	struct moment moment;
+	struct table table = { NULL, 64 };
+
+	memset(out, 0, sizeof *out);
+	if ((uint64_t)nframe * g->norder * (1 + g->nstorage / 8) > NODES_MAX)
+		return err_set(err, STATUS_INPUT, "%d frames of %zu passes are "
+			"more than can be planned at once; ask for an earlier "
+			"frame", nframe, g->norder);
+	size_t nnode = (size_t)nframe * g->norder;
+	while (table.nslot < 2 * nnode)
+		table.nslot *= 2;
+	table.slot = xcalloc(table.nslot, sizeof *table.slot);
+	out->scene = scene;
+	out->program = program;
+	out->nframe = nframe;
+	out->norder = (int)g->norder;
+	out->static_part = xcalloc(scene->variant->manifest->npass,
+		sizeof *out->static_part);
+	out->key = xcalloc(nnode + 1, sizeof *out->key);
+	out->canon = xcalloc(nnode + 1, sizeof *out->canon);
+	out->found = xcalloc((nnode + 1) * g->nstorage + 1,
+		sizeof *out->found);
+	for (size_t i = 0; i < g->norder; i++) {
+		int p = g->order[i];
+		if (!g->is_reached[p])
+			continue;
+		encode_static(&e, out, p, driver);
+		encoder_end(&e, &out->static_part[p]);
+	}
+	first_versions(out, &e);
+	moment_init(&moment, scene);
+	for (uint32_t node = 0; node < nnode; node++) {
+		struct sha256 earlier;
+		moment_set(&moment, keys_node_frame(out, node));
+		if (g->is_reached[keys_node_pass(out, node)]) {
+			encode_recipe(&e, out, node, &moment);
+			encoder_end(&e, &out->key[node]);
+			if (hooks && hooks->alias && hooks->alias(hooks->data,
+			    &out->key[node], &earlier))
+				out->key[node] = earlier;
+			out->canon[node] = table_fold(&table, out, node);
+		} else {
+			out->canon[node] = NODE_NONE;
+		}
+		next_versions(out, &e, node);
+	}
+	moment_release(&moment);
+	encoder_release(&e);
+	free(table.slot);
+	return 0;
+}
+
+void
+keys_release(struct keys *k)
+{
+	free(k->static_part);
+	free(k->key);
+	free(k->canon);
+	free(k->version);
+	free(k->found);
+	memset(k, 0, sizeof *k);
+}
+
+size_t
+keys_takes(const struct keys *k, uint32_t node, struct take out[TAKE_MAX])
+{
+	const struct graph *g = k->scene->graph;
+	int p = keys_node_pass(k, node), t = keys_node_frame(k, node);
+	const struct pass *pass = &k->scene->variant->manifest->pass[p];
+	const struct reflection *r = k->program[p].reflection;
+	size_t n = 0;
+
+	for (size_t i = 0; i < pass->ninput; i++) {
+		const struct input_ref *in = &pass->input[i];
+		if (in->kind != INPUT_PASS ||
+		    !channel_is_active(r, in->channel))
+			continue;
+		out[n++] = (struct take){ .kind = TAKE_CHANNEL, .input = in,
+			.node = canonical(k, in->pass,
+				in->is_previous ? t - 1 : t) };
+	}
+	if (history_distance(k, p) > 0)
+		out[n++] = (struct take){ .kind = TAKE_HISTORY,
+			.node = keys_history(k, node) };
+	for (size_t i = 0; i < r->nblock && i < LIMIT_STORAGE_NAMES; i++) {
+		int s = block_storage(k, p, &r->block[i]);
+		if (s < 0)
+			continue;
+		uint32_t *found = &k->found[(size_t)node * g->nstorage];
+		uint32_t now = found[s], next = found[g->nstorage + (size_t)s];
+		out[n++] = (struct take){ .kind = TAKE_STORAGE,
+			.node = k->version[now].writer, .version = now,
+			.block = &r->block[i], .is_written = next != now,
+			.next_version = next };
+	}
+	return n;
+}
+
+void
+keys_explain(const struct keys *k, uint32_t node, struct buf *text,
+	struct sha256 *out)
+{
+	struct encoder e = { BUF_INIT, text };
+	struct moment moment;
+
+	moment_init(&moment, k->scene);
+	moment_set(&moment, keys_node_frame(k, node));
+	encode_recipe(&e, k, node, &moment);
+	encoder_end(&e, out);
+	moment_release(&moment);
+	encoder_release(&e);
+}
