@@ -23,6 +23,9 @@
 /* Ours: what a reader takes from outside. */
 #define LIMIT_MANIFEST_BYTES (16u << 20)	/* a manifest of 10,000 traces is 2 MiB */
 #define LIMIT_DOCUMENT_BYTES (512u << 20)	/* STTF with base64 volumes */
+#define LIMIT_DOCUMENT_NODES 4096		/* of an STTF: 256 passes with 16 channels */
+#define LIMIT_TRACE_BYTES (128u << 20)		/* trace.json: a manifest, indented */
+#define LIMIT_ARTIFACT_BYTES (8ull << 30)	/* one of a bundle; a picture of 16384 x 16384 RGBA32F is half */
 #define LIMIT_SOURCE_BYTES (16u << 20)		/* one GLSL file */
 #define LIMIT_EXPANDED_BYTES (64u << 20)	/* one pass with its includes */
 #define LIMIT_ASSET_BYTES (1024u << 20)
