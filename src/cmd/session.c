@@ -76,13 +76,25 @@ static int search(struct session *s, struct err *err)
 	}
 }
 
-int session_find(struct session *s, struct options *o, const char *command,
-	enum session_store use, struct err *err)
+static void start(struct session *s, struct options *o, const char *command,
+	enum session_store use)
 {
 	memset(s, 0, sizeof *s);
 	s->options = o;
 	s->command = command;
 	s->use = use;
+}
+
+void session_bare(struct session *s, struct options *o, const char *command)
+{
+	start(s, o, command, SESSION_USE);
+	s->store_dir = xstrdup("");
+}
+
+int session_find(struct session *s, struct options *o, const char *command,
+	enum session_store use, struct err *err)
+{
+	start(s, o, command, use);
 	if (o->file) {
 		if (fs_is_dir(o->file))
 			return err_set(err, STATUS_INPUT, "'%s' is a folder, "

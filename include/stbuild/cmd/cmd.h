@@ -51,6 +51,14 @@ void command_help(const struct command *c);
  */
 cJSON *json_start(const char *action);
 void json_print(cJSON *document);
+/* Sets ok to false, "error" to the first error, and "errors" to all. */
+void json_add_errors(cJSON *document, const struct errs *errs);
+
+struct manifest;
+struct diagnostics;
+/* What a graph's diagnostics are in JSON documents. Owned by the caller. */
+cJSON *diagnostics_to_json(const struct manifest *m,
+	const struct diagnostics *d);
 
 int cmd_check(struct options *o, const struct args_list *operand,
 	struct err *err);

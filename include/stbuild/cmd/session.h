@@ -59,6 +59,8 @@ int session_find(struct session *s, struct options *o, const char *command,
 /* The same, and loads the manifest. All its errors are reported. */
 int session_open(struct session *s, struct options *o, const char *command,
 	enum session_store use, struct err *err) WARN_UNUSED;
+/* Without a project or a store: for what needs a worker only. */
+void session_bare(struct session *s, struct options *o, const char *command);
 /* Takes a zeroed one, and one whose opening failed. */
 void session_close(struct session *s);
 

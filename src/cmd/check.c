@@ -1,0 +1,225 @@
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/session.h"
+#include "graph/graph.h"
+#include "project/image.h"
+#include "util/buf.h"
+#include "util/log.h"
+#include "util/mem.h"
+
+static int pedantic;
+
+const struct args_option check_option[] = {
+	{ 0, "pedantic", ARGS_FLAG, &pedantic, 0, 0, NULL,
+		"status 1 for warnings, too" },
+	OPTION_END
+};
+
+cJSON *diagnostics_to_json(const struct manifest *m,
+	const struct diagnostics *d)
+{
+	cJSON *list = cJSON_CreateArray();
+	for (size_t i = 0; i < d->nitem; i++) {
+		const struct diagnostic *item = &d->item[i];
+		cJSON *json = cJSON_CreateObject();
+		cJSON_AddStringToObject(json, "level",
+			item->level == DIAGNOSTIC_ERROR ? "error" : "warning");
+		cJSON_AddStringToObject(json, "code", item->code);
+		cJSON_AddStringToObject(json, "message", item->message);
+		if (item->npass) {
+			cJSON *pass = cJSON_AddArrayToObject(json, "passes");
+			for (size_t p = 0; p < item->npass; p++)
+				cJSON_AddItemToArray(pass, cJSON_CreateString(
+					m->pass[item->pass[p]].name));
+		}
+		cJSON_AddItemToArray(list, json);
+	}
+	return list;
+}
+
+static int decode_asset(struct session *s, const struct asset *asset,
+	struct err *err)
+{
+	enum tree_kind kind;
+	char *resolved = NULL;
+	struct buf bytes = BUF_INIT;
+	struct image image = { 0 };
+	int ret = -1;
+	if (tree_lookup(s->tree, asset->path, &kind, &resolved, err) < 0)
+		goto out;
+	if (kind != TREE_FILE) {
+		err_set(err, STATUS_INPUT, "asset '%s' is no file",
+			asset->name);
+		err_place(err, asset->path, 0, 0, NULL);
+		goto out;
+	}
+	if (tree_read(s->tree, resolved, LIMIT_ASSET_BYTES, &bytes, err) < 0)
+		goto out;
+	ret = image_decode(asset, asset->path, bytes.data, bytes.len, &image,
+		err);
+out:
+	image_release(&image);
+	buf_release(&bytes);
+	free(resolved);
+	return ret;
+}
+
+/* What can be judged without GL: assets, and sources with their includes. */
+static void check_inputs(struct session *s, struct errs *errs)
+{
+	struct manifest *m = &s->manifest;
+	struct err err = ERR_INIT;
+	for (size_t i = 0; i < m->nasset; i++)
+		if (m->asset[i].kind != ASSET_VIDEO
+			&& decode_asset(s, &m->asset[i], &err) < 0)
+			errs_take(errs, &err);
+	for (size_t i = 0; i < m->npass; i++) {
+		struct source source = { 0 };
+		if (source_expand(s->tree, m->pass[i].source, m->common,
+			m->include_dir, m->ninclude_dir, &s->inputs, &source,
+			&err) < 0)
+			errs_take(errs, &err);
+		source_release(&source);
+	}
+}
+
+/* Marks the uniforms that a program uses. */
+static void mark_used(const struct manifest *m, const struct program *p,
+	int *used)
+{
+	for (size_t i = 0; i < m->nuniform; i++)
+		used[i] |= reflection_uniform(&p->reflection,
+			m->uniform[i].name) != NULL;
+}
+
+/* Presets change the text of a pass by its local size alone. */
+static int is_other_text(const struct preset *preset, int p)
+{
+	for (size_t i = 0; i < preset->npass; i++)
+		if (preset->pass[i].pass == p && preset->pass[i].local_size[0])
+			return 1;
+	return 0;
+}
+
+/*
+ * Compiles the passes by the manifest, or (preset not null) those that a
+ * preset changes. Shaders at fault go to errs; -1 is for the machine.
+ */
+static int check_variant(struct session *s, const struct program_env *env,
+	const struct preset *preset, int *used, struct errs *errs,
+	struct err *err)
+{
+	struct variant_options options = {
+		.preset = preset ? preset->name : NULL
+	};
+	struct variant v = { 0 };
+	int ret = -1;
+	if (variant_init(&v, &s->manifest, NULL, &options, err) < 0)
+		goto out;
+	for (size_t i = 0; i < s->manifest.npass; i++) {
+		struct program p = { 0 };
+		if (preset && !is_other_text(preset, (int)i))
+			continue;
+		int failed = program_load(env, &v, (int)i, &p, err) < 0;
+		if (!failed)
+			mark_used(&s->manifest, &p, used);
+		program_release(&p);
+		if (!failed)
+			continue;
+		if (preset)
+			err_wrap(err, "with preset '%s'", preset->name);
+		if (err->status == STATUS_MACHINE)
+			goto out;
+		errs_take(errs, err);
+	}
+	ret = 0;
+out:
+	variant_release(&v);
+	return ret;
+}
+
+static int check_programs(struct session *s, int *used, struct errs *errs,
+	struct err *err)
+{
+	struct manifest *m = &s->manifest;
+	struct program_env env;
+	if (session_programs(s, &env, err) < 0)
+		return -1;
+	int ret = check_variant(s, &env, NULL, used, errs, err);
+	for (size_t i = 0; i < m->npreset && !ret; i++)
+		ret = check_variant(s, &env, &m->preset[i], used, errs, err);
+	return ret;
+}
+
+static void report(const struct session *s, const struct diagnostics *d)
+{
+	const struct manifest *m = &s->manifest;
+	const struct options *o = s->options;
+	if (o->json) {
+		cJSON *document = json_start("check");
+		cJSON_AddStringToObject(document, "project", m->name);
+		cJSON_AddNumberToObject(document, "passes", (double)m->npass);
+		cJSON_AddNumberToObject(document, "assets", (double)m->nasset);
+		cJSON_AddItemToObject(document, "diagnostics",
+			diagnostics_to_json(m, d));
+		cJSON *counts = cJSON_AddObjectToObject(document, "counts");
+		cJSON_AddNumberToObject(counts, "programs_compiled",
+			s->programs_compiled);
+		json_print(document);
+	} else if (!o->silent && !o->question) {
+		printf("%s: %zu passes, %zu assets, %zu warnings\n", m->name,
+			m->npass, m->nasset, d->nitem);
+	}
+}
+
+int cmd_check(struct options *o, const struct args_list *operand,
+	struct err *err)
+{
+	(void)operand;
+	struct session s;
+	struct graph g = { 0 };
+	struct diagnostics d = { 0 };
+	struct errs errs = ERRS_INIT;
+	int *used = NULL;
+	int ret = -1;
+	if (session_open(&s, o, "check", SESSION_USE, err) < 0)
+		goto out;
+	check_inputs(&s, &errs);
+	if (errs.nerr) {
+		errors_end(o, &errs, err);
+		goto out;
+	}
+	used = xcalloc(s.manifest.nuniform + 1, sizeof *used);
+	if (check_programs(&s, used, &errs, err) < 0) {
+		/* Keep what was found out before the machine gave up. */
+		errs_take(&errs, err);
+		errors_end(o, &errs, err);
+		goto out;
+	}
+	graph_init(&g, &s.manifest);
+	graph_diagnose(&g, &d);
+	/* Which uniforms are used is known when everything has compiled. */
+	if (!errs.nerr)
+		diagnose_uniforms(&s.manifest, used, &d);
+	for (size_t i = 0; i < d.nitem; i++)
+		if (pedantic)
+			errs_add(&errs, STATUS_FAILED, s.manifest.path, 0, 0,
+				NULL, "%s: %s", d.item[i].code,
+				d.item[i].message);
+		else if (!o->question)
+			log_warn("%s: %s", d.item[i].code, d.item[i].message);
+	if (errs.nerr) {
+		errors_end(o, &errs, err);
+		goto out;
+	}
+	report(&s, &d);
+	ret = STATUS_OK;
+out:
+	free(used);
+	errs_release(&errs);
+	diagnostics_release(&d);
+	graph_release(&g);
+	session_close(&s);
+	return ret;
+}

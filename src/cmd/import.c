@@ -1,0 +1,553 @@
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/session.h"
+#include "project/doc.h"
+#include "project/limits.h"
+#include "project/source.h"
+#include "trace/bundle.h"
+#include "trace/sttf.h"
+#include "util/buf.h"
+#include "util/fs.h"
+#include "util/log.h"
+#include "util/mem.h"
+
+static const char *output, *media;
+
+const struct args_option import_option[] = {
+	{ 'o', "output", ARGS_STRING, &output, 0, 0, "DIR",
+		"the new project, absent or empty [the document's name]" },
+	{ 0, "media", ARGS_STRING, &media, 0, 0, "DIR",
+		"where the textures of Shadertoy exports are" },
+	OPTION_END
+};
+
+enum document {
+	DOCUMENT_STTF,
+	DOCUMENT_SHADERTOY,
+	DOCUMENT_MANIFEST,
+	DOCUMENT_BUNDLE
+};
+
+static const char *document_name(enum document kind)
+{
+	switch (kind) {
+	case DOCUMENT_STTF: return "sttf";
+	case DOCUMENT_SHADERTOY: return "shadertoy";
+	case DOCUMENT_MANIFEST: return "manifest";
+	case DOCUMENT_BUNDLE: return "sttrace";
+	}
+	BUG("document kind %d", (int)kind);
+}
+
+/* Recognising ---------------------------------------------------------------- */
+
+static int has(const cJSON *json, const char *key)
+{
+	return cJSON_GetObjectItemCaseSensitive(json, key) != NULL;
+}
+
+/* An export is one shader, or a list of them, with or without an envelope. */
+static int is_shadertoy(const cJSON *json)
+{
+	if (cJSON_IsArray(json))
+		json = json->child;
+	return has(json, "renderpass") || has(json, "Shader")
+		|| has(json, "shaders");
+}
+
+/* By content; the ending decides between two syntaxes that both fail. */
+static int recognise(const char *path, const struct buf *bytes,
+	enum document *out, struct err *err)
+{
+	struct doc doc = { 0 };
+	struct err toml_err = ERR_INIT;
+	cJSON *json = NULL;
+	size_t n = strlen(path);
+	int is_toml_name = n > 5 && !strcmp(path + n - 5, ".toml");
+	int ret = 0;
+	/* Comments are taken: stbuild.json may have them. */
+	int is_json = !json_read(path, buf_str(bytes), bytes->len,
+		JSON_COMMENTS, &doc, err);
+	if (is_json) {
+		json = doc.root;
+		if (has(json, "nodes") && has(json, "links"))
+			*out = DOCUMENT_STTF;
+		else if (has(json, "artifacts"))
+			*out = DOCUMENT_BUNDLE;
+		else if (is_shadertoy(json))
+			*out = DOCUMENT_SHADERTOY;
+		else if (has(json, "pass"))
+			*out = DOCUMENT_MANIFEST;
+		else
+			ret = err_set(err, STATUS_INPUT, "'%s' is no .sttf "
+				"document, Shadertoy export, manifest or "
+				"bundle", path);
+	} else if (!toml_read(path, buf_str(bytes), bytes->len, &doc,
+		&toml_err)) {
+		err_release(err);
+		*out = DOCUMENT_MANIFEST;
+	} else {
+		if (is_toml_name)
+			err_move(err, &toml_err);
+		ret = -1;
+	}
+	err_release(&toml_err);
+	doc_release(&doc);
+	return ret;
+}
+
+/* Reading --------------------------------------------------------------------- */
+
+/* A file name's stem, for documents that have no name of their own. */
+static char *stem_of(const char *path)
+{
+	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	char *whole = xstrndup(path, n);
+	const char *base = fs_basename(whole);
+	const char *dot = strrchr(base, '.');
+	char *stem = dot && dot > base ? xstrndup(base, (size_t)(dot - base))
+		: xstrdup(base);
+	free(whole);
+	return stem;
+}
+
+static int read_bundle(const char *path, struct tree **out, struct err *err)
+{
+	struct bundle b = { 0 };
+	struct buf text = BUF_INIT;
+	int ret = -1;
+	if (bundle_open(path, &b, err) < 0
+		|| bundle_read(&b, "project_sttf", &text, err) < 0)
+		goto out;
+	ret = sttf_read("project.sttf", buf_str(&text), text.len,
+		b.project ? b.project : "project", out, err);
+	if (ret < 0)
+		err_wrap(err, "in '%s'", b.dir);
+out:
+	buf_release(&text);
+	bundle_release(&b);
+	return ret;
+}
+
+static int copy_input(struct tree *from, const char *path, struct tree *to,
+	struct err *err)
+{
+	enum tree_kind kind;
+	char *resolved = NULL;
+	struct buf bytes = BUF_INIT;
+	int ret = -1;
+	if (tree_lookup(from, path, &kind, &resolved, err) < 0)
+		goto out;
+	if (kind == TREE_FILE) {
+		if (tree_read(from, resolved, LIMIT_ASSET_BYTES, &bytes,
+			err) < 0)
+			goto out;
+		tree_memory_add(to, path, bytes.data, bytes.len);
+	}
+	ret = 0;
+out:
+	buf_release(&bytes);
+	free(resolved);
+	return ret;
+}
+
+/* A manifest with all that it names, as stbuild.json. */
+static int read_manifest(const char *path, struct options *o,
+	struct tree **out, struct err *err)
+{
+	char *dir = fs_dirname(path), *text = NULL;
+	struct tree *from = NULL, *to = NULL;
+	struct inputs inputs = { 0 };
+	struct manifest m = { 0 };
+	struct errs errs = ERRS_INIT;
+	cJSON *json = NULL;
+	int loaded = 0, ret = -1;
+	if (tree_open_dir(dir, NULL, &from, err) < 0)
+		goto out;
+	if (manifest_load(from, fs_basename(path), &inputs, &m, &errs) < 0) {
+		errors_end(o, &errs, err);
+		goto out;
+	}
+	loaded = 1;
+	/* Included files are inputs, too. */
+	for (size_t i = 0; i < m.npass; i++) {
+		struct source source = { 0 };
+		int failed = source_expand(from, m.pass[i].source, m.common,
+			m.include_dir, m.ninclude_dir, &inputs, &source, err);
+		source_release(&source);
+		if (failed)
+			goto out;
+	}
+	to = tree_new_memory("import");
+	json = manifest_to_json(&m, MANIFEST_ALL);
+	text = cJSON_Print(json);
+	tree_memory_add(to, "stbuild.json", text, strlen(text));
+	for (size_t i = 0; i < inputs.ninput; i++)
+		if (!inputs.input[i].is_absent
+			&& strcmp(inputs.input[i].path, m.path)
+			&& copy_input(from, inputs.input[i].path, to, err) < 0)
+			goto out;
+	for (size_t i = 0; i < m.ntest; i++) {
+		struct test *t = &m.test[i];
+		if (t->reference && copy_input(from, t->reference, to, err) < 0)
+			goto out;
+		for (size_t k = 0; k < t->nstorage; k++)
+			if (copy_input(from, t->storage[k].reference, to,
+				err) < 0)
+				goto out;
+	}
+	*out = to;
+	to = NULL;
+	ret = 0;
+out:
+	cJSON_free(text);
+	cJSON_Delete(json);
+	if (loaded)
+		manifest_release(&m);
+	errs_release(&errs);
+	inputs_release(&inputs);
+	tree_free(to);
+	tree_free(from);
+	free(dir);
+	return ret;
+}
+
+static int read_document(const char *path, struct options *o,
+	enum document *kind, struct tree **out, struct err *err)
+{
+	struct buf bytes = BUF_INIT;
+	char *stem = stem_of(path);
+	int ret = -1;
+	*kind = DOCUMENT_BUNDLE;
+	if (fs_is_dir(path)) {
+		ret = read_bundle(path, out, err);
+		goto out;
+	}
+	if (fs_read(path, LIMIT_DOCUMENT_BYTES, &bytes, err) < 0
+		|| recognise(path, &bytes, kind, err) < 0)
+		goto out;
+	switch (*kind) {
+	case DOCUMENT_STTF:
+		ret = sttf_read(path, buf_str(&bytes), bytes.len, stem, out,
+			err);
+		break;
+	case DOCUMENT_SHADERTOY:
+		err_set(err, STATUS_INPUT, "'%s' is a Shadertoy export: "
+			"importing those is not built yet", path);
+		break;
+	case DOCUMENT_MANIFEST:
+		ret = read_manifest(path, o, out, err);
+		break;
+	case DOCUMENT_BUNDLE:
+		ret = read_bundle(path, out, err);
+		break;
+	}
+out:
+	free(stem);
+	buf_release(&bytes);
+	return ret;
+}
+
+/* Dialect ---------------------------------------------------------------------- */
+
+/* How many passes do not compile; the first error is in err. -1: no machine. */
+static int count_failures(const struct program_env *env,
+	const struct manifest *m, struct errs *errs, struct err *err)
+{
+	struct variant_options options = { 0 };
+	struct variant v = { 0 };
+	int n = -1;
+	if (variant_init(&v, m, NULL, &options, err) < 0)
+		goto out;
+	n = 0;
+	for (size_t i = 0; i < m->npass && n >= 0; i++) {
+		struct program p = { 0 };
+		if (program_load(env, &v, (int)i, &p, err) < 0) {
+			if (err->status == STATUS_MACHINE) {
+				n = -1;
+			} else {
+				n++;
+				errs_take(errs, err);
+			}
+		}
+		program_release(&p);
+	}
+out:
+	variant_release(&v);
+	return n;
+}
+
+static void set_dialect(struct tree *tree, enum dialect dialect)
+{
+	const void *data = NULL;
+	size_t n = 0;
+	const char *path;
+	for (size_t i = 0; (path = tree_memory_file(tree, i, &data, &n)); i++)
+		if (!strcmp(path, "stbuild.json"))
+			break;
+	cJSON *json = path ? cJSON_ParseWithLength(data, n) : NULL;
+	if (!json)
+		BUG("an imported project without a manifest");
+	cJSON *shader = cJSON_GetObjectItemCaseSensitive(json, "shader");
+	if (!shader)
+		shader = cJSON_AddObjectToObject(json, "shader");
+	cJSON_DeleteItemFromObjectCaseSensitive(shader, "dialect");
+	cJSON_AddStringToObject(shader, "dialect", dialect_name(dialect));
+	char *text = cJSON_Print(json);
+	tree_memory_add(tree, "stbuild.json", text, strlen(text));
+	cJSON_free(text);
+	cJSON_Delete(json);
+}
+
+/*
+ * The site compiles ES 3.00; some shaders compile only as desktop GLSL, which
+ * lenient drivers let pass. What fits more passes is taken. Without GL the
+ * dialect stays as it is.
+ */
+static int choose_dialect(struct options *o, struct tree *tree,
+	struct manifest *m, struct err *err)
+{
+	struct session s;
+	struct program_env env;
+	struct errs essl = ERRS_INIT, glsl = ERRS_INIT;
+	int ret = -1;
+	session_bare(&s, o, "import");
+	if (session_programs(&s, &env, err) < 0)
+		goto no_machine;
+	env.tree = tree;
+	env.inputs = NULL;
+	m->dialect = DIALECT_ESSL;
+	int nessl = count_failures(&env, m, &essl, err);
+	int nglsl = 0;
+	if (nessl > 0) {
+		m->dialect = DIALECT_GLSL;
+		nglsl = count_failures(&env, m, &glsl, err);
+	}
+	if (nessl < 0 || nglsl < 0)
+		goto no_machine;
+	m->dialect = nglsl < nessl ? DIALECT_GLSL : DIALECT_ESSL;
+	if (m->dialect == DIALECT_GLSL) {
+		set_dialect(tree, DIALECT_GLSL);
+		log_info("desktop GLSL is chosen: a pass compiles only there");
+	}
+	struct errs *left = m->dialect == DIALECT_GLSL ? &glsl : &essl;
+	for (size_t i = 0; i < left->nerr; i++)
+		log_warn("%s", left->err[i].message);
+	ret = 0;
+	goto out;
+no_machine:
+	if (err->status == STATUS_MACHINE) {
+		log_warn("no shader was compiled, the dialect is a guess: %s",
+			err->message);
+		err_release(err);
+		m->dialect = DIALECT_ESSL;
+		ret = 0;
+	}
+out:
+	errs_release(&essl);
+	errs_release(&glsl);
+	session_close(&s);
+	return ret;
+}
+
+/* Writing ------------------------------------------------------------------------ */
+
+/* "My Shader!" -> "my-shader": a name for a folder. */
+static char *folder_name(const char *name)
+{
+	struct buf out = BUF_INIT;
+	for (; *name && out.len < 64; name++) {
+		unsigned char c = (unsigned char)*name;
+		if (isalnum(c) && c < 128)
+			buf_addch(&out, (char)tolower(c));
+		else if (out.len && out.data[out.len - 1] != '-')
+			buf_addch(&out, '-');
+	}
+	while (out.len && out.data[out.len - 1] == '-')
+		out.data[--out.len] = '\0';
+	if (!out.len)
+		buf_addstr(&out, "project");
+	return buf_detach(&out);
+}
+
+/* 0 when a project may be put there. */
+static int is_free(const char *dir, struct err *err)
+{
+	struct stat st;
+	if (lstat(dir, &st) < 0)
+		return errno == ENOENT ? 0 : err_errno(err, STATUS_MACHINE,
+			"cannot look at '%s'", dir);
+	if (!S_ISDIR(st.st_mode))
+		return err_set(err, STATUS_INPUT,
+			"'%s' exists and is no folder", dir);
+	DIR *d = opendir(dir);
+	if (!d)
+		return err_errno(err, STATUS_MACHINE, "cannot list '%s'", dir);
+	int n = 0;
+	while (readdir(d))
+		n++;
+	closedir(d);
+	if (n > 2)
+		return err_set(err, STATUS_INPUT, "'%s' is not empty; -o "
+			"names another folder", dir);
+	return 0;
+}
+
+static int write_file(const char *dir, const char *path, const void *data,
+	size_t n, struct err *err)
+{
+	/* Readers make these names; a bad one must not leave the folder. */
+	char *normal = path_normalise(path);
+	int is_bad = normal[0] == '/' || !normal[0] || !strcmp(normal, "..")
+		|| !strncmp(normal, "../", 3);
+	char *full = fs_join(dir, normal);
+	char *parent = fs_dirname(full);
+	int ret = -1;
+	if (is_bad)
+		err_set(err, STATUS_INPUT, "the document names a file '%s' "
+			"outside the project", path);
+	else if (!fs_mkdirs(parent, err))
+		ret = fs_write(full, data, n, 0, err);
+	free(parent);
+	free(full);
+	free(normal);
+	return ret;
+}
+
+/* Moves all that is in one folder into another, the manifest last. */
+static int move_into(const char *from, const char *to, struct err *err)
+{
+	DIR *d = opendir(from);
+	if (!d)
+		return err_errno(err, STATUS_MACHINE, "cannot list '%s'", from);
+	int ret = 0;
+	for (int last = 0; last < 2 && !ret; last++) {
+		struct dirent *e;
+		rewinddir(d);
+		while (!ret && (e = readdir(d))) {
+			if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")
+				|| last != !strcmp(e->d_name, "stbuild.json"))
+				continue;
+			char *old = fs_join(from, e->d_name);
+			char *new = fs_join(to, e->d_name);
+			if (rename(old, new) < 0)
+				ret = err_errno(err, STATUS_MACHINE,
+					"cannot write '%s'", new);
+			free(old);
+			free(new);
+		}
+	}
+	closedir(d);
+	return ret;
+}
+
+/*
+ * Writes all files aside first: a project is there whole or not at all. An
+ * empty folder that exists is filled, since somebody may be in it.
+ */
+static int write_project(struct tree *tree, const char *dir, struct err *err)
+{
+	size_t n = strlen(dir);
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	char *target = xstrndup(dir, n);
+	char *parent = fs_dirname(target);
+	int exists = fs_exists(target);
+	char *aside = xasprintf("%s/.stbuild-import.%ld",
+		exists ? target : parent, (long)getpid());
+	const void *data;
+	const char *path;
+	size_t size;
+	int ret = -1;
+	if (fs_mkdirs(aside, err) < 0)
+		goto out;
+	for (size_t i = 0; (path = tree_memory_file(tree, i, &data, &size)); i++)
+		if (write_file(aside, path, data, size, err) < 0)
+			goto out;
+	if (exists)
+		ret = move_into(aside, target, err);
+	else if (!rename(aside, target))
+		ret = 0;
+	else
+		err_errno(err, STATUS_MACHINE, "cannot put the project at '%s'",
+			target);
+out:
+	if (ret < 0 || exists) {
+		struct err left = ERR_INIT;
+		if (fs_remove(aside, &left) < 0)
+			log_warn("'%s' is left: %s", aside, left.message);
+		err_release(&left);
+	}
+	free(aside);
+	free(parent);
+	free(target);
+	return ret;
+}
+
+static void report(const struct options *o, enum document kind,
+	const struct manifest *m, const char *dir, struct tree *tree)
+{
+	const void *data;
+	const char *path;
+	size_t n;
+	if (!o->json) {
+		if (!o->silent && !o->question)
+			printf("%s\n", dir);
+		return;
+	}
+	cJSON *document = json_start("import");
+	cJSON_AddStringToObject(document, "path", dir);
+	cJSON_AddStringToObject(document, "kind", document_name(kind));
+	cJSON_AddStringToObject(document, "project", m->name);
+	cJSON_AddStringToObject(document, "dialect", dialect_name(m->dialect));
+	cJSON *files = cJSON_AddArrayToObject(document, "files");
+	for (size_t i = 0; (path = tree_memory_file(tree, i, &data, &n)); i++)
+		cJSON_AddItemToArray(files, cJSON_CreateString(path));
+	json_print(document);
+}
+
+int cmd_import(struct options *o, const struct args_list *operand,
+	struct err *err)
+{
+	struct tree *tree = NULL;
+	struct manifest m = { 0 };
+	struct errs errs = ERRS_INIT;
+	enum document kind;
+	char *dir = NULL;
+	int loaded = 0, ret = -1;
+	if (!operand->nitem)
+		return err_set(err, STATUS_INPUT, "name a file to import");
+	if (output && is_free(output, err) < 0)
+		return -1;
+	if (read_document(operand->item[0], o, &kind, &tree, err) < 0)
+		goto out;
+	if (manifest_load(tree, "stbuild.json", NULL, &m, &errs) < 0) {
+		errors_end(o, &errs, err);
+		goto out;
+	}
+	loaded = 1;
+	dir = output ? xstrdup(output) : folder_name(m.name);
+	if (is_free(dir, err) < 0)
+		goto out;
+	if (kind == DOCUMENT_SHADERTOY
+		&& choose_dialect(o, tree, &m, err) < 0)
+		goto out;
+	if (write_project(tree, dir, err) < 0)
+		goto out;
+	report(o, kind, &m, dir, tree);
+	ret = STATUS_OK;
+out:
+	if (loaded)
+		manifest_release(&m);
+	errs_release(&errs);
+	tree_free(tree);
+	free(dir);
+	return ret;
+}
