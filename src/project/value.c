@@ -222,12 +222,18 @@ int value_equal(const struct value *a, const struct value *b)
 		(size_t)value_components(a->type) * sizeof a->f[0]);
 }
 
+/* %g says 1e+03 where 1000 is as exact; such numbers are written out. */
+static int is_short(const char *text, double v, double most)
+{
+	return !strchr(text, 'e') || !(fabs(v) >= 1e-4 && fabs(v) < most);
+}
+
 void print_float(float v, struct buf *out)
 {
 	char text[32];
 	for (int digits = 1; digits <= 9; digits++) {
 		snprintf(text, sizeof text, "%.*g", digits, (double)v);
-		if (strtof(text, NULL) == v)
+		if (strtof(text, NULL) == v && is_short(text, (double)v, 1e8))
 			break;
 	}
 	buf_addstr(out, text);
@@ -238,7 +244,7 @@ void print_double(double v, struct buf *out)
 	char text[32];
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(text, sizeof text, "%.*g", digits, v);
-		if (strtod(text, NULL) == v)
+		if (strtod(text, NULL) == v && is_short(text, v, 1e16))
 			break;
 	}
 	buf_addstr(out, text);

@@ -121,8 +121,14 @@ static void check_print(void)
 	print_float(16777216.0f, &text);
 	buf_addch(&text, ' ');
 	print_double(1.0 / 3, &text);
+	buf_addch(&text, ' ');
+	print_double(1000, &text);
+	buf_addch(&text, ' ');
+	print_double(1e20, &text);
+	buf_addch(&text, ' ');
+	print_float(0.0001f, &text);
 	CHECK_STR(buf_str(&text),
-		"0.1 0.1 0.10000000149011612 16777216 0.3333333333333333");
+		"0.1 0.1 0.10000000149011612 16777216 0.3333333333333333 1000 1e+20 0.0001");
 	buf_release(&text);
 }
 

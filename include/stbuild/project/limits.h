@@ -34,6 +34,9 @@
 #define LIMIT_STATE_HEADER (1u << 20)		/* .ststate header */
 #define LIMIT_PASSES 256
 #define LIMIT_TRACES 1000000
+#define LIMIT_FRAME_LIST 1000000		/* frames of one trace: 4 MB, 4.6 hours at 60 fps */
+#define LIMIT_FRAMES_IN_ALL 10000000		/* of all lists of a manifest: 40 MB */
+#define LIMIT_VALUES 2000000			/* of a document; 128 bytes each as tree and mark */
 #define LIMIT_ERRORS 100			/* of one manifest; then "and N more" */
 
 #endif

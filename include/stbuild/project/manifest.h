@@ -15,6 +15,7 @@
 #include "project/tree.h"
 #include "project/value.h"
 #include "util/err.h"
+#include "util/sha256.h"
 
 enum dialect { DIALECT_GLSL, DIALECT_ESSL };
 
@@ -286,8 +287,11 @@ const char *dialect_name(enum dialect d);
 size_t format_bytes(enum format f);
 int format_channels(enum format f);
 
-/* 1 for a name that GLSL around a pass needs ("iTime"); see value of dialect. */
-int uniform_is_reserved(const char *name);
+/*
+ * 1 for a name that the GLSL around a pass needs ("iTime"). The audio words are
+ * taken in glsl only, iCh0..3 in essl only.
+ */
+int uniform_is_reserved(const char *name, enum dialect dialect);
 
 /*
  * A frame list of the command line and the manifest: numbers and A:B:STEP

@@ -1,0 +1,104 @@
+/* The rules of [[test]]: ANCESTOR 24 to 27. */
+#include "manifest_keys.h"
+
+#include <string.h>
+
+#include "project/limits.h"
+#include "util/map.h"
+#include "util/mem.h"
+
+/* Rule 24. */
+static void check_matrix(struct loader *l, const cJSON *item,
+	const struct at *at, struct test *test)
+{
+	const cJSON *width = child_of(item, "width");
+	const cJSON *height = child_of(item, "height");
+	check_when(l, item, at, l->m->fps, &test->frame, &test->nframe);
+	if ((width || height) && test->nsize) {
+		fault_in(l, at, item, "resolutions", "'resolutions' and '%s' "
+			"exclude each other", width ? "width" : "height");
+	} else if (!width != !height) {
+		fault_in(l, at, item, width ? "width" : "height",
+			"%s is missing beside it", width ? "height" : "width");
+	} else if (width) {
+		test->size = xcalloc(1, sizeof *test->size);
+		test->size[0][0] = (int)width->valuedouble;
+		test->size[0][1] = (int)height->valuedouble;
+		test->nsize = 1;
+	}
+	size_t nframe = test->nframe ? test->nframe : 1;
+	size_t nsize = test->nsize ? test->nsize : 1;
+	if (nframe * nsize > LIMIT_TEST_VARIANTS)
+		fault_in(l, at, item, "frames", "%zu frames in %zu resolutions "
+			"are more than %d variants", nframe, nsize,
+			LIMIT_TEST_VARIANTS);
+}
+
+/* Rule 25: pictures. */
+static void check_reference(struct loader *l, const cJSON *item,
+	const struct at *at, const struct test *test)
+{
+	if (test->reference && (test->nframe > 1 || test->nsize > 1))
+		fault_in(l, at, item, "reference", "one picture cannot be the "
+			"reference of several frames or resolutions");
+	if (test->reference && test->has_reference_set)
+		fault_in(l, at, item, "reference",
+			"'reference' and 'reference_uniforms' exclude each other");
+	int has_any = test->reference || test->has_reference_set;
+	if (test->has_min_rmse && !has_any)
+		fault_in(l, at, item, "min_rmse",
+			"it needs reference or reference_uniforms");
+	if (test->has_max_rmse && !has_any)
+		fault_in(l, at, item, "max_rmse",
+			"it needs reference or reference_uniforms");
+	if (test->has_min_rmse && test->has_max_rmse
+		&& test->min_rmse > test->max_rmse)
+		fault_in(l, at, item, "min_rmse", "min_rmse is above max_rmse");
+}
+
+static void check_storage_twice(struct loader *l, const cJSON *item,
+	const struct at *at, const struct test *test)
+{
+	struct map seen = MAP_INIT;
+	for (size_t i = 0; i < test->nstorage; i++)
+		if (test->storage[i].name
+			&& !map_puts(&seen, test->storage[i].name, i))
+			fault_in(l, at, item, "storage",
+				"storage buffer '%s' is named twice",
+				test->storage[i].name);
+	map_release(&seen);
+}
+
+void check_test(struct loader *l, const cJSON *item, const struct at *at,
+	void *out)
+{
+	struct test *test = out;
+	const struct pass *pass = test->pass >= 0 && l->pass_ok[test->pass]
+		? &l->m->pass[test->pass] : NULL;
+	check_matrix(l, item, at, test);
+	check_reference(l, item, at, test);
+	check_storage_twice(l, item, at, test);
+	if (pass && pass->kind == PASS_SOUND)
+		fault_in(l, at, item, "pass", "a sound pass has no picture");
+	if (test->assert_resolution_independent) {
+		const char *key = "assert_resolution_independent";
+		if (test->nsize < 2)
+			fault_in(l, at, item, key,
+				"it needs at least two resolutions");
+		if (test->pass < 0 || (pass && (!pass->width
+			|| (pass->kind != PASS_BUFFER
+			&& pass->kind != PASS_COMPUTE))))
+			fault_in(l, at, item, key, "it needs a buffer or compute "
+				"pass of a fixed size");
+	}
+	/* Rule 27. */
+	if (!test->reference && !test->has_reference_set && !test->nstorage
+		&& !test->has_mean_range && !test->has_max_gpu_ms
+		&& !test->nbudget && !test->assert_no_nan && !test->assert_no_inf
+		&& !test->assert_deterministic
+		&& !test->assert_resolution_independent
+		&& !test->assert_state_roundtrip)
+		fault(l, at, item, "the test checks nothing: give it a reference, "
+			"reference_uniforms, storage, mean_range, a budget or an "
+			"assert_");
+}
