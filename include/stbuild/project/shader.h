@@ -56,7 +56,4 @@ void shader_portable(const struct manifest *m, int p,
 void shader_log(const struct manifest *m, int p, const struct source *source,
 	const char *log, struct err *err);
 
-/* 1-based line of text at a source number, for quoting; null when absent. */
-char *source_line(const struct source *source, int file, int line);
-
 #endif

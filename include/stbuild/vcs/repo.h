@@ -16,8 +16,13 @@
 
 struct repo;
 
-/* A memory of blob id -> SHA-256 of the filtered bytes; kept by the store. */
+/*
+ * A memory of blob id -> SHA-256, kept by the store. Where a filter stands
+ * between a blob and its bytes in a checkout (line endings), the id is one made
+ * from the blob's and the filter's settings. Either function may be null.
+ */
 struct repo_cache {
+	/* 0 and *out when known, else -1. */
 	int (*get)(void *data, const unsigned char oid[20], struct sha256 *out);
 	void (*put)(void *data, const unsigned char oid[20],
 		const struct sha256 *sha);
@@ -26,8 +31,11 @@ struct repo_cache {
 
 /*
  * Finds the repository that holds project_root. 0 with *out null when there is
- * none. -1 with the reason and remedy when it cannot be opened (another
- * owner: safe.directory; SHA-256; unknown extension). cache may be null.
+ * none, or when the folder is outside its work tree. A bare repository serves
+ * when project_root is its own folder, or has it as .git: the project's root is
+ * then the top of each commit. -1 with the reason and remedy when it cannot be
+ * opened (another owner: safe.directory; SHA-256; unknown extension). cache may
+ * be null; it is borrowed.
  */
 int repo_open(const char *project_root, const struct repo_cache *cache,
 	struct repo **out, struct err *err) WARN_UNUSED;
@@ -45,27 +53,39 @@ struct repo_commit {
 /* HEAD; id "" without commits (branch is then the unborn one). */
 int repo_head(struct repo *r, struct repo_commit *out, struct err *err)
 	WARN_UNUSED;
-/* Any revision as git rev-parse takes it, peeled to a commit. */
+/*
+ * Its id alone ("" without commits), without a walk for describe: for runs in
+ * which nothing changed.
+ */
+int repo_head_id(struct repo *r, char id[41], struct err *err) WARN_UNUSED;
+/* Any revision as git rev-parse takes it, peeled to a commit. branch stays null. */
 int repo_resolve(struct repo *r, const char *rev, struct repo_commit *out,
 	struct err *err) WARN_UNUSED;
 void repo_commit_release(struct repo_commit *c);
 
 /*
- * Compares what was read with HEAD: 1 when the input differs from HEAD's
- * file (or is untracked, or is absent but in HEAD), else 0. An absent probe
- * that HEAD has not is clean. -1 on trouble.
+ * Compares what was read with HEAD (as of the last call of repo_head or
+ * repo_head_id, else of the first call of this): 1 when the input differs from
+ * HEAD's file (or is untracked, or is absent but in HEAD), else 0. An absent
+ * probe that HEAD has not is clean. So are the blob's own bytes where a
+ * checkout has other line endings, and bytes whose LFS pointer HEAD has. What
+ * stands in a submodule counts as untracked. -1 on trouble.
  */
 int repo_is_dirty(struct repo *r, const struct input *input, struct err *err);
 
 /*
- * The project's files as of a commit (hex id). Submodules, LFS pointers and
- * links are recognised: TREE_OTHER, or followed within the tree.
+ * The project's files as of a commit (40 hex digits), as a checkout has them.
+ * Links are followed within the commit. Submodules, LFS pointers and links that
+ * lead nowhere are TREE_OTHER; tree_read of such a path, or of any that is no
+ * file, fails with a sentence that says what it is. The repository outlives the
+ * tree. Filters that run programs and working-tree-encoding are not applied.
  */
 int repo_tree(struct repo *r, const char *commit_id, struct tree **out,
 	struct err *err) WARN_UNUSED;
 /*
- * Id of what the tree of a commit has at a path (blob or folder, unfiltered):
- * 1, or 0 when absent. Cheap: for classing commits without reading blobs.
+ * Id of what the tree of a commit has at a path (blob, folder or submodule,
+ * unfiltered, links followed): 1, or 0 when absent or outside the project.
+ * Cheap: for classing commits without reading blobs.
  */
 int repo_entry_id(struct repo *r, const char *commit_id, const char *path,
 	unsigned char oid[20], struct err *err);

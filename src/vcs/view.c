@@ -1,0 +1,471 @@
+#include "view.h"
+
+#include <string.h>
+
+#include "util/buf.h"
+#include "util/mem.h"
+
+#define MAX_LINKS 40		/* Linux's own number */
+#define MAX_LINK_TARGET 4096	/* PATH_MAX of Linux */
+#define MAX_LFS_POINTER 1024	/* the specification of Git LFS: "must be less than 1024 bytes" */
+
+int view_fail(struct err *err, enum status status, const char *fmt, ...)
+{
+	const git_error *last = git_error_last();
+	struct buf text = BUF_INIT;
+	va_list ap;
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	err_set(err, status, "%s: %s", buf_str(&text),
+		last && last->message ? last->message : "no reason given");
+	buf_release(&text);
+	return -1;
+}
+
+/* Remembers a folder by its path from the top. */
+static int add_folder(struct view *v, const char *path, size_t n,
+	const git_oid *id, git_tree **out, struct err *err)
+{
+	size_t i = map_get(&v->folder, path, n);
+	if (i == MAP_NONE) {
+		git_tree *tree;
+		if (git_tree_lookup(&tree, v->git, id) < 0)
+			return view_fail(err, STATUS_MACHINE,
+				"cannot read folder '%.*s' of commit %.7s",
+				(int)n, path, git_oid_tostr_s(&v->commit));
+		v->tree = array_grow(v->tree, v->ntree, &v->cap, sizeof *v->tree);
+		i = v->ntree++;
+		v->tree[i] = tree;
+		map_put(&v->folder, path, n, i);
+	}
+	*out = v->tree[i];
+	return 0;
+}
+
+static git_tree *seen_folder(const struct view *v, const char *path, size_t n)
+{
+	size_t i = map_get(&v->folder, path, n);
+	if (i == MAP_NONE)
+		BUG("folder '%.*s' was not seen", (int)n, path);
+	return v->tree[i];
+}
+
+int view_open(git_repository *git, const git_oid *id, const char *prefix,
+	const struct repo_cache *cache, struct view **out, struct err *err)
+{
+	int rc = -1;
+	git_commit *commit = NULL;
+	struct view *v = xcalloc(1, sizeof *v);
+	v->git = git;
+	v->cache = cache;
+	v->commit = *id;
+	v->prefix = xstrdup(prefix);
+
+	if (git_commit_lookup(&commit, git, id) < 0) {
+		view_fail(err, STATUS_INPUT, "cannot read commit %s",
+			git_oid_tostr_s(id));
+		if (git_repository_is_shallow(git) == 1)
+			err_wrap(err, "in a shallow clone ('git fetch --unshallow' gets the rest)");
+		goto out;
+	}
+	git_tree *tree;
+	if (add_folder(v, "", 0, git_commit_tree_id(commit), &tree, err) < 0)
+		goto out;
+	v->has_root = 1;
+	for (const char *p = prefix; *p && v->has_root;) {
+		size_t n = strcspn(p, "/");
+		char *name = xstrndup(p, n);
+		const git_tree_entry *entry = git_tree_entry_byname(tree, name);
+		free(name);
+		p += n;
+		if (!entry || git_tree_entry_type(entry) != GIT_OBJECT_TREE)
+			v->has_root = 0;
+		else if (add_folder(v, prefix, (size_t)(p - prefix),
+				git_tree_entry_id(entry), &tree, err) < 0)
+			goto out;
+		p += *p == '/';
+	}
+	*out = v;
+	v = NULL;
+	rc = 0;
+out:
+	view_free(v);
+	git_commit_free(commit);
+	return rc;
+}
+
+void view_free(struct view *v)
+{
+	if (!v)
+		return;
+	for (size_t i = 0; i < v->ntree; i++)
+		git_tree_free(v->tree[i]);
+	free(v->tree);
+	map_release(&v->folder);
+	free(v->prefix);
+	free(v);
+}
+
+void view_entry_release(struct view_entry *e)
+{
+	free(e->path);
+	*e = (struct view_entry){ 0 };
+}
+
+/* Size of a blob without unpacking it. */
+static int blob_size(struct view *v, const git_oid *id, size_t *size,
+	struct err *err)
+{
+	git_odb *odb;
+	git_object_t type;
+	if (git_repository_odb(&odb, v->git) < 0)
+		return view_fail(err, STATUS_MACHINE, "cannot open git's objects");
+	int rc = git_odb_read_header(size, &type, odb, id);
+	git_odb_free(odb);
+	if (rc < 0)
+		return view_fail(err, STATUS_MACHINE, "cannot read blob %s",
+			git_oid_tostr_s(id));
+	return 0;
+}
+
+static int load_blob(struct view *v, const git_oid *id, git_blob **out,
+	struct err *err)
+{
+	if (git_blob_lookup(out, v->git, id) < 0)
+		return view_fail(err, STATUS_MACHINE, "cannot read blob %s",
+			git_oid_tostr_s(id));
+	return 0;
+}
+
+/*
+ * The target of a link; *out is null when it is none that a path could be.
+ */
+static int read_link(struct view *v, const git_oid *id, char **out,
+	struct err *err)
+{
+	size_t size;
+	*out = NULL;
+	if (blob_size(v, id, &size, err) < 0)
+		return -1;
+	if (!size || size > MAX_LINK_TARGET)
+		return 0;
+	git_blob *blob;
+	if (load_blob(v, id, &blob, err) < 0)
+		return -1;
+	const char *data = git_blob_rawcontent(blob);
+	if (!memchr(data, '\0', size))
+		*out = xstrndup(data, size);
+	git_blob_free(blob);
+	return 0;
+}
+
+static int is_below(const char *prefix, const struct buf *path)
+{
+	size_t n = strlen(prefix);
+	return !n || (path->len >= n && !memcmp(path->data, prefix, n)
+		&& (path->len == n || path->data[n] == '/'));
+}
+
+int view_find(struct view *v, const char *path, struct view_entry *out,
+	struct err *err)
+{
+	int rc = -1, nlink = 0, is_file = 0, ends_in_link = 0;
+	struct buf at = BUF_INIT;	/* where the walk stands, from the top */
+	char *rest = NULL;		/* what is still to walk */
+
+	*out = (struct view_entry){ .kind = TREE_ABSENT };
+	if (!v->has_root)
+		return 0;
+	if (*path == '/') {
+		out->kind = TREE_OUTSIDE;
+		return 0;
+	}
+	buf_addstr(&at, v->prefix);
+	rest = xstrdup(path);
+	git_tree *folder = seen_folder(v, at.data, at.len);
+	git_oid_cpy(&out->id, git_tree_id(folder));
+
+	for (char *p = rest; *p;) {
+		size_t n = strcspn(p, "/");
+		char *next = p + n + (p[n] == '/');
+		if (is_file)
+			goto absent;	/* a path through a file, or "file/" */
+		if (!n || (n == 1 && p[0] == '.')) {
+			p = next;
+			continue;
+		}
+		if (n == 2 && p[0] == '.' && p[1] == '.') {
+			if (!at.len) {
+				out->kind = TREE_OUTSIDE;
+				goto done;
+			}
+			while (at.len && at.data[at.len - 1] != '/')
+				at.len--;
+			at.len -= at.len > 0;
+			at.data[at.len] = '\0';
+			folder = seen_folder(v, at.data, at.len);
+			git_oid_cpy(&out->id, git_tree_id(folder));
+			p = next;
+			continue;
+		}
+		int is_last = !p[n];
+		p[n] = '\0';
+		const git_tree_entry *entry = git_tree_entry_byname(folder, p);
+		if (!entry)
+			goto absent;
+		git_oid_cpy(&out->id, git_tree_entry_id(entry));
+		git_object_t type = git_tree_entry_type(entry);
+		if (type == GIT_OBJECT_COMMIT) {
+			out->kind = TREE_OTHER;
+			out->what = "a submodule or in one; its files are in another repository";
+			goto done;
+		}
+		if (git_tree_entry_filemode(entry) == GIT_FILEMODE_LINK) {
+			char *target;
+			if (read_link(v, &out->id, &target, err) < 0)
+				goto out;
+			if (!target || ++nlink > MAX_LINKS) {
+				free(target);
+				out->kind = TREE_OTHER;
+				out->what = "a symbolic link that leads nowhere";
+				goto done;
+			}
+			if (*target == '/') {
+				free(target);
+				out->kind = TREE_OUTSIDE;
+				goto done;
+			}
+			ends_in_link |= is_last;
+			char *joined = is_last ? xstrdup(target)
+				: xasprintf("%s/%s", target, next);
+			free(target);
+			free(rest);
+			p = rest = joined;
+			git_oid_cpy(&out->id, git_tree_id(folder));
+			continue;
+		}
+		if (at.len)
+			buf_addch(&at, '/');
+		buf_addstr(&at, p);
+		if (type == GIT_OBJECT_TREE) {
+			if (add_folder(v, at.data, at.len, &out->id, &folder,
+					err) < 0)
+				goto out;
+		} else {
+			is_file = 1;
+			if (!is_last)
+				goto absent;
+		}
+		p = next;
+	}
+	if (!is_below(v->prefix, &at)) {
+		out->kind = TREE_OUTSIDE;
+		goto done;
+	}
+	out->kind = is_file ? TREE_FILE : TREE_FOLDER;
+	out->path = xstrdup(buf_str(&at));
+	goto done;
+absent:
+	if (ends_in_link) {
+		out->kind = TREE_OTHER;
+		out->what = "a symbolic link that leads nowhere";
+	}
+done:
+	rc = 0;
+out:
+	buf_release(&at);
+	free(rest);
+	return rc;
+}
+
+int view_lfs(struct view *v, const struct view_entry *e, struct sha256 *out,
+	struct err *err)
+{
+	static const char *const version[] = {
+		"version https://git-lfs.github.com/spec/v1\n",
+		"version https://hawser.github.com/spec/v1\n"
+	};
+	size_t size;
+	if (blob_size(v, &e->id, &size, err) < 0)
+		return -1;
+	if (size < strlen(version[1]) || size >= MAX_LFS_POINTER)
+		return 0;
+	git_blob *blob;
+	if (load_blob(v, &e->id, &blob, err) < 0)
+		return -1;
+	char *text = xstrndup(git_blob_rawcontent(blob), size);
+	git_blob_free(blob);
+	int is_lfs = 0;
+	for (size_t i = 0; i < sizeof version / sizeof *version; i++)
+		is_lfs |= !strncmp(text, version[i], strlen(version[i]));
+	const char *oid = is_lfs ? strstr(text, "\noid sha256:") : NULL;
+	char hex[SHA256_HEX + 1] = "";
+	if (oid)
+		snprintf(hex, sizeof hex, "%s", oid + strlen("\noid sha256:"));
+	is_lfs = oid && !sha256_parse(hex, out);
+	free(text);
+	return is_lfs;
+}
+
+/* Null when nothing stands between the blob and a checkout's bytes. */
+static int load_filters(struct view *v, const char *path,
+	git_filter_list **out, struct err *err)
+{
+	git_filter_options opts = {
+		.version = GIT_FILTER_OPTIONS_VERSION,
+		.flags = GIT_FILTER_ALLOW_UNSAFE | GIT_FILTER_ATTRIBUTES_FROM_COMMIT,
+		.attr_commit_id = v->commit
+	};
+	*out = NULL;
+	if (git_filter_list_load_ext(out, v->git, NULL, path,
+			GIT_FILTER_TO_WORKTREE, &opts) < 0)
+		return view_fail(err, STATUS_MACHINE,
+			"cannot read the git attributes of '%s'", path);
+	return 0;
+}
+
+static int filter_blob(const git_oid *id, git_blob *blob,
+	git_filter_list *filters, git_buf *out, struct err *err)
+{
+	if (git_filter_list_apply_to_blob(out, filters, blob) < 0)
+		return view_fail(err, STATUS_MACHINE, "cannot filter blob %s",
+			git_oid_tostr_s(id));
+	return 0;
+}
+
+int view_read(struct view *v, const struct view_entry *e, size_t max,
+	struct buf *out, struct err *err)
+{
+	int rc = -1;
+	git_blob *blob = NULL;
+	git_filter_list *filters = NULL;
+	git_buf filtered = GIT_BUF_INIT;
+	size_t size;
+
+	if (blob_size(v, &e->id, &size, err) < 0)
+		goto out;
+	if (size > max)
+		goto too_large;
+	if (load_blob(v, &e->id, &blob, err) < 0
+			|| load_filters(v, e->path, &filters, err) < 0)
+		goto out;
+	if (!filters) {
+		buf_add(out, git_blob_rawcontent(blob), size);
+	} else {
+		if (filter_blob(&e->id, blob, filters, &filtered, err) < 0)
+			goto out;
+		if (filtered.size > max)
+			goto too_large;
+		buf_add(out, filtered.ptr, filtered.size);
+	}
+	rc = 0;
+	goto out;
+too_large:
+	err_set(err, STATUS_INPUT, "'%s' is larger than the limit of %zu bytes",
+		e->path, max);
+out:
+	git_buf_dispose(&filtered);
+	git_filter_list_free(filters);
+	git_blob_free(blob);
+	return rc;
+}
+
+int view_hash_raw(struct view *v, const git_oid *id, struct sha256 *out,
+	struct err *err)
+{
+	if (v->cache && v->cache->get && !v->cache->get(v->cache->data, id->id, out))
+		return 0;
+	git_blob *blob;
+	if (load_blob(v, id, &blob, err) < 0)
+		return -1;
+	sha256_of(git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob), out);
+	git_blob_free(blob);
+	if (v->cache && v->cache->put)
+		v->cache->put(v->cache->data, id->id, out);
+	return 0;
+}
+
+/*
+ * A filtered blob is remembered under a made-up id, as the same blob may be
+ * filtered otherwise at another path or commit: the hash of its id and of all
+ * that libgit2's two filters (crlf, ident) look at.
+ */
+static int filtered_key(struct view *v, const struct view_entry *e,
+	unsigned char key[20], struct err *err)
+{
+	static const char *attribute[] = { "text", "crlf", "eol", "ident" };
+	static const char *const option[] = { "core.autocrlf", "core.eol" };
+	enum { NATTRIBUTE = sizeof attribute / sizeof *attribute };
+	const char *value[NATTRIBUTE];
+	git_attr_options opts = {
+		.version = GIT_ATTR_OPTIONS_VERSION,
+		.flags = GIT_ATTR_CHECK_INCLUDE_COMMIT,
+		.attr_commit_id = v->commit
+	};
+	if (git_attr_get_many_ext(value, v->git, &opts, e->path, NATTRIBUTE,
+			attribute) < 0)
+		return view_fail(err, STATUS_MACHINE,
+			"cannot read the git attributes of '%s'", e->path);
+	git_config *config;
+	if (git_repository_config_snapshot(&config, v->git) < 0)
+		return view_fail(err, STATUS_MACHINE, "cannot read git's configuration");
+
+	struct buf text = BUF_INIT;
+	buf_addstr(&text, "filtered 1\n");
+	buf_add(&text, e->id.id, GIT_OID_RAWSZ);
+	for (size_t i = 0; i < NATTRIBUTE; i++) {
+		git_attr_value_t kind = git_attr_value(value[i]);
+		buf_addf(&text, "\n%s %d %s", attribute[i], (int)kind,
+			kind == GIT_ATTR_VALUE_STRING ? value[i] : "");
+	}
+	for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
+		const char *set;
+		if (git_config_get_string(&set, config, option[i]) < 0)
+			set = "";
+		buf_addf(&text, "\n%s %s", option[i], set);
+	}
+	struct sha256 sha;
+	sha256_of(text.data, text.len, &sha);
+	memcpy(key, sha.byte, 20);
+	buf_release(&text);
+	git_config_free(config);
+	return 0;
+}
+
+int view_hash(struct view *v, const struct view_entry *e, struct sha256 *out,
+	int *is_filtered, struct err *err)
+{
+	int rc = -1;
+	unsigned char key[20];
+	git_blob *blob = NULL;
+	git_filter_list *filters = NULL;
+	git_buf filtered = GIT_BUF_INIT;
+
+	if (load_filters(v, e->path, &filters, err) < 0)
+		goto out;
+	if (is_filtered)
+		*is_filtered = !!filters;
+	if (!filters) {
+		rc = view_hash_raw(v, &e->id, out, err);
+		goto out;
+	}
+	if (filtered_key(v, e, key, err) < 0)
+		goto out;
+	if (v->cache && v->cache->get && !v->cache->get(v->cache->data, key, out)) {
+		rc = 0;
+		goto out;
+	}
+	if (load_blob(v, &e->id, &blob, err) < 0
+			|| filter_blob(&e->id, blob, filters, &filtered, err) < 0)
+		goto out;
+	sha256_of(filtered.ptr, filtered.size, out);
+	if (v->cache && v->cache->put)
+		v->cache->put(v->cache->data, key, out);
+	rc = 0;
+out:
+	git_buf_dispose(&filtered);
+	git_filter_list_free(filters);
+	git_blob_free(blob);
+	return rc;
+}
