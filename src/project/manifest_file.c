@@ -71,8 +71,12 @@ static int look(void *data, const char *path, struct err *err)
 	if (kind != TREE_FILE) {
 		if (kind == TREE_ABSENT && looker->inputs)
 			inputs_add(looker->inputs, normal, NULL);
-		err_set(err, STATUS_INPUT, "file '%s' %s", path,
-			why_no_file(kind));
+		if (kind == TREE_OTHER && resolved)
+			err_set(err, STATUS_INPUT, "file '%s' is %s", path,
+				resolved);
+		else
+			err_set(err, STATUS_INPUT, "file '%s' %s", path,
+				why_no_file(kind));
 		goto out;
 	}
 	if (looker->inputs) {

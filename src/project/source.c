@@ -192,7 +192,8 @@ static int probe(struct expansion *e, const char *path, size_t *number,
 		goto out;
 	}
 	if (kind == TREE_OTHER) {
-		err_set(err, STATUS_INPUT, "'%s' is no file that can be read", path);
+		err_set(err, STATUS_INPUT, "'%s' is %s", path,
+			resolved ? resolved : "no file that can be read");
 		goto out;
 	}
 	if (kind == TREE_FILE) {

@@ -573,7 +573,9 @@ static int commit_lookup(struct tree *tree, const char *path,
 	if (find(tree, path, &e, err) < 0)
 		return -1;
 	*kind = e.kind;
-	if (e.kind == TREE_FILE || e.kind == TREE_FOLDER) {
+	if (e.kind == TREE_OTHER) {
+		*resolved = xstrdup(e.what);
+	} else if (e.kind == TREE_FILE || e.kind == TREE_FOLDER) {
 		size_t n = strlen(view_of(tree)->prefix);
 		*resolved = xstrdup(e.path + n + (n && e.path[n] == '/'));
 	}

@@ -32,7 +32,8 @@ struct tree_ops {
 	/*
 	 * What stands at path. For files and folders *resolved is the path
 	 * inside the root with links and ".." resolved, owned by the caller
-	 * ("" for the root); else null. -1 only for I/O trouble.
+	 * ("" for the root). For TREE_OTHER it is null or says in words what
+	 * stands there ("a submodule"). Else null. -1 only for I/O trouble.
 	 */
 	int (*lookup)(struct tree *tree, const char *path,
 		enum tree_kind *kind, char **resolved, struct err *err);

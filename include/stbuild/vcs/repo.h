@@ -76,9 +76,9 @@ int repo_is_dirty(struct repo *r, const struct input *input, struct err *err);
 /*
  * The project's files as of a commit (40 hex digits), as a checkout has them.
  * Links are followed within the commit. Submodules, LFS pointers and links that
- * lead nowhere are TREE_OTHER; tree_read of such a path, or of any that is no
- * file, fails with a sentence that says what it is. The repository outlives the
- * tree. Filters that run programs and working-tree-encoding are not applied.
+ * lead nowhere are TREE_OTHER, with what they are in words; so is the error of
+ * tree_read for a path that is no file. The repository outlives the tree.
+ * Filters that run programs and working-tree-encoding are not applied.
  */
 int repo_tree(struct repo *r, const char *commit_id, struct tree **out,
 	struct err *err) WARN_UNUSED;
