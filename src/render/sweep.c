@@ -296,6 +296,7 @@ load_node(struct sweep *s, uint32_t node, struct err *err)
 			return -1;
 	}
 	s->slot_of[node] = (uint32_t)at + 1;
+	s->hooks.loaded(s->hooks.data, node);
 	return 0;
 }
 

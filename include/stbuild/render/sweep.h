@@ -23,6 +23,8 @@ struct sweep_hooks {
 	 */
 	int (*load)(void *data, const struct sha256 *key, int index,
 		void *dst, size_t n);
+	/* A node is on its way to the GPU from the store. */
+	void (*loaded)(void *data, uint32_t node);
 	/*
 	 * A wanted product has arrived. The slab is the caller's until it puts
 	 * it back (worker_slab_put).

@@ -193,6 +193,7 @@ struct bundle_row {
 	struct sha256 variant;
 	struct sha256 stable_id;	/* trace/bundle.h: rewritten when it differs */
 	struct sha256 content_id;	/* pictures, state, intermediates */
+	struct sha256 inputs_id;	/* over all that decides the content */
 	char commit[41];	/* hex; "" when none */
 	int dirty;
 	struct bundle_file *file;

@@ -1,0 +1,263 @@
+#include "group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "util/mem.h"
+
+static void
+job_release(struct job *job)
+{
+	free(job->path);
+	bundle_row_release(&job->row);
+}
+
+void
+group_release(struct group *g)
+{
+	for (size_t i = 0; i < g->njob; i++)
+		job_release(&g->job[i]);
+	free(g->job);
+	if (g->has_plan)
+		plan_release(&g->plan);
+	if (g->has_keys)
+		keys_release(&g->keys);
+	free(g->wanted);
+	free(g->is_stored);
+	free(g->noutput_stored);
+	free(g->is_version_stored);
+	buf_release(&g->sttf);
+	graph_release(&g->graph);
+	variant_release(&g->variant);
+	memset(g, 0, sizeof *g);
+}
+
+char *
+job_reason(const struct job *job)
+{
+	if (!job->row.path)
+		return xstrdup("it was never captured");
+	if (!sha256_equal(&job->inputs_id, &job->row.inputs_id))
+		return xstrdup("its sources, assets or settings changed");
+	return xstrdup("files of the bundle are missing or altered");
+}
+
+/* The manifest as far as it counts for a bundle. */
+static char *
+manifest_text(const struct variant *v)
+{
+	static const char *const no_matter[] = { "trace", "test", "store" };
+	cJSON *json = variant_manifest(v);
+
+	for (size_t i = 0; i < sizeof no_matter / sizeof *no_matter; i++)
+		cJSON_DeleteItemFromObjectCaseSensitive(json, no_matter[i]);
+	char *text = cJSON_PrintUnformatted(json);
+	cJSON_Delete(json);
+	return text;
+}
+
+static void
+find_inputs_id(const struct group *g, struct job *job, const char *manifest,
+	struct encoder *e)
+{
+	const struct keys *k = &g->keys;
+	const struct variant *v = &g->variant;
+	const struct manifest *m = v->manifest;
+	struct value *value = xcalloc(m->nuniform + 1, sizeof *value);
+	struct buf text = BUF_INIT;
+
+	encoder_begin(e, "bundle");
+	encoder_string(e, TAG_HEADER_VERSION, STBUILD_VERSION);
+	encoder_string(e, TAG_NAME, manifest);
+	encoder_u64(e, TAG_FRAME, (uint64_t)job->frame);
+	encoder_u64(e, TAG_SIZE,
+		(uint64_t)v->width << 32 | (uint64_t)v->height);
+	print_double(v->fps, &text);
+	encoder_string(e, TAG_VALUE, buf_str(&text));
+	encoder_u64(e, TAG_OUTPUT,
+		(uint64_t)job->request->include_intermediates);
+	variant_values(v, job->frame, value);
+	for (size_t u = 0; u < m->nuniform; u++) {
+		buf_reset(&text);
+		value_print(&value[u], &text);
+		encoder_string(e, TAG_UNIFORM, m->uniform[u].name);
+		encoder_string(e, TAG_VALUE, buf_str(&text));
+	}
+	for (size_t p = 0; p < m->npass; p++)
+		encoder_sha(e, TAG_TOKENS, &g->set->source_sha[p]);
+	for (size_t a = 0; a < m->nasset; a++)
+		encoder_sha(e, TAG_ASSET, &g->scene.asset[a].sha);
+	for (size_t i = 0; i < g->graph.norder; i++) {
+		int p = g->graph.order[i];
+		if (g->graph.is_reached[p])
+			encoder_sha(e, TAG_INPUT,
+				&k->key[keys_node(k, p, job->frame)]);
+	}
+	for (size_t s = 0; s < g->graph.nstorage; s++)
+		encoder_sha(e, TAG_STORAGE, &k->version[
+			keys_version_after(k, (int)s, job->frame)].key);
+	encoder_end(e, &job->inputs_id);
+	buf_release(&text);
+	free(value);
+}
+
+/* 1 when the file stands as recorded; a new stamp costs a hash. */
+static int
+file_is_intact(const char *dir, struct bundle_file *f, int *has_new_stamp)
+{
+	char *path = fs_join(dir, f->path);
+	struct fs_stamp now;
+	struct sha256 sha;
+	struct err err = ERR_INIT;
+	int ok = fs_stamp(path, &now) == 0;
+
+	if (ok && !fs_stamp_equal(&now, &f->stamp)) {
+		ok = now.size == f->size && fs_hash(path, &sha, NULL,
+			&err) == 0 && sha256_equal(&sha, &f->sha);
+		f->stamp = now;
+		*has_new_stamp |= ok;
+		err_release(&err);
+	}
+	free(path);
+	return ok;
+}
+
+static int
+check_outputs(const struct capture_env *env, struct job *job, struct err *err)
+{
+	int has_new_stamp = 0, rc = 0;
+
+	if (!store_bundle(env->programs.store, job->path, &job->row))
+		return 0;
+	char *dir = fs_join(env->root, job->path);
+	job->is_intact = 1;
+	for (size_t i = 0; i < job->row.nfile && job->is_intact; i++)
+		job->is_intact = file_is_intact(dir, &job->row.file[i],
+			&has_new_stamp);
+	if (job->is_intact && has_new_stamp && !env->dry_run)
+		rc = store_add_bundle(env->programs.store, &job->row, err);
+	free(dir);
+	return rc;
+}
+
+/* A bundle tagged dirty whose inputs are those of HEAD now. */
+static int
+wants_retag(const struct group *g, const struct job *job)
+{
+	return job->row.dirty && g->set->git.has_head &&
+		g->set->git.ndirty == 0;
+}
+
+static int
+find_alias(void *data, const struct sha256 *key, struct sha256 *earlier)
+{
+	return store_alias(data, key, earlier);
+}
+
+static void
+add_wanted(struct group *g, int frame)
+{
+	size_t at = g->nwanted;
+
+	while (at > 0 && g->wanted[at - 1] > frame)
+		at--;
+	if (at > 0 && g->wanted[at - 1] == frame)
+		return;
+	g->wanted = xreallocarray(g->wanted, g->nwanted + 1,
+		sizeof *g->wanted);
+	memmove(&g->wanted[at + 1], &g->wanted[at],
+		(g->nwanted - at) * sizeof *g->wanted);
+	g->wanted[at] = frame;
+	g->nwanted++;
+}
+
+int
+group_prepare(struct group *g, const struct capture_env *env,
+	const struct driver_row *driver, const struct asset_set *assets,
+	struct err *err)
+{
+	struct key_hooks hooks = { find_alias, env->programs.store };
+	struct encoder e = { BUF_INIT, NULL };
+	int last = 0, rc = 0;
+
+	for (size_t i = 0; i < g->njob; i++)
+		if (g->job[i].frame > last)
+			last = g->job[i].frame;
+	graph_init(&g->graph, env->manifest);
+	g->scene = (struct scene){ &g->variant, &g->graph, assets->info,
+		CONVENTIONS_OURS };
+	if (keys_compute(&g->scene, g->set->key_program, &driver->identity,
+	    last + 1, &hooks, &g->keys, err))
+		return -1;
+	g->has_keys = 1;
+	size_t nnode = (size_t)g->keys.nframe * (size_t)g->keys.norder;
+	g->is_stored = xcalloc(nnode + 1, 1);
+	g->noutput_stored = xcalloc(nnode + 1, 1);
+	g->is_version_stored = xcalloc(g->keys.nversion + 1, 1);
+	char *manifest = manifest_text(&g->variant);
+	for (size_t i = 0; i < g->njob && rc == 0; i++) {
+		struct job *job = &g->job[i];
+		find_inputs_id(g, job, manifest, &e);
+		rc = check_outputs(env, job, err);
+		job->needs_content = env->always || !job->is_intact ||
+			!sha256_equal(&job->inputs_id, &job->row.inputs_id);
+		job->is_retagged = !job->needs_content && wants_retag(g, job);
+		if (job->needs_content)
+			add_wanted(g, job->frame);
+	}
+	cJSON_free(manifest);
+	encoder_release(&e);
+	return rc;
+}
+
+struct frame_check {
+	const struct group *g;
+	int is_missing;
+	uint32_t failed;
+};
+
+static void
+check_node(void *data, uint32_t node)
+{
+	struct frame_check *c = data;
+	const struct plan_node *n = &c->g->plan.node[node];
+
+	if (n->is_failed)
+		c->failed = node;
+	if (n->action == ACTION_DRAW && !c->g->is_stored[node])
+		c->is_missing = 1;
+}
+
+static void
+check_version(void *data, uint32_t version)
+{
+	struct frame_check *c = data;
+	uint32_t writer = c->g->keys.version[version].writer;
+
+	if (c->g->plan.version[version].action != ACTION_DRAW)
+		return;
+	if (c->g->plan.node[writer].is_failed)
+		c->failed = writer;
+	if (!c->g->is_version_stored[version])
+		c->is_missing = 1;
+}
+
+int
+group_frame_is_stored(const struct group *g, int frame)
+{
+	struct frame_check c = { g, 0, NODE_NONE };
+
+	plan_wanted(&g->keys, frame, check_node, check_version, &c);
+	return !c.is_missing;
+}
+
+int
+group_frame_has_failed(const struct group *g, int frame, uint32_t *which)
+{
+	struct frame_check c = { g, 0, NODE_NONE };
+
+	plan_wanted(&g->keys, frame, check_node, check_version, &c);
+	*which = c.failed;
+	return c.failed != NODE_NONE;
+}

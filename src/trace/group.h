@@ -1,0 +1,85 @@
+#ifndef STBUILD_TRACE_GROUP_H
+#define STBUILD_TRACE_GROUP_H
+
+/*
+ * Private to captures: all bundles of one variant, which share keys, plan and
+ * sweep; and what groups of one preset share, their programs.
+ */
+
+#include "graph/plan.h"
+#include "project/image.h"
+#include "trace/capture.h"
+#include "trace/programs.h"
+#include "trace/trace_json.h"
+#include "util/map.h"
+
+/* The programs of one preset, and what was read for them. */
+struct program_set {
+	char *preset;			/* or null */
+	struct programs programs;
+	struct key_program *key_program;	/* a pass each */
+	struct sha256 *source_sha;	/* a pass each: portable text; zero for sound */
+	struct inputs inputs;		/* manifest, sources, assets, absent probes */
+	struct git_state git;
+	struct errs errs;		/* why it is not ok */
+	int ok;
+};
+
+/* The project's assets: hashed at first, decoded when somebody draws. */
+struct asset_set {
+	struct asset_info *info;	/* an asset each */
+	struct image *image;		/* data null: not decoded */
+	char **resolved;		/* path within the tree */
+};
+
+/* What is up with one bundle. */
+struct job {
+	struct capture_bundle *result;	/* borrowed, of the capture's result */
+	const struct capture_request *request;
+	int frame;
+	char *path;			/* as recorded: below the root, or as -o says */
+	struct sha256 inputs_id;	/* hash over all that decides its content */
+	struct bundle_row row;		/* as recorded; path null: not */
+	int is_intact;			/* recorded, and every file as recorded */
+	int needs_content;		/* is not current: to be assembled */
+	int is_retagged;
+	int is_under_way;		/* its assembly runs */
+	int is_done;
+};
+
+struct group {
+	struct variant variant;
+	struct graph graph;
+	struct scene scene;
+	struct program_set *set;	/* borrowed */
+	struct keys keys;
+	struct plan plan;
+	int *wanted;			/* frames to capture, ascending */
+	size_t nwanted;
+	struct job *job;
+	size_t njob, job_cap;
+	struct buf sttf;		/* project.sttf, made when first needed */
+	unsigned char *is_stored;	/* a node each: all its outputs, in this run */
+	unsigned char *noutput_stored;	/* a node each */
+	unsigned char *is_version_stored;
+	int has_keys, has_plan;
+};
+
+void group_release(struct group *g);
+/* Why a bundle is stale, in a few words. Owned by the caller. */
+char *job_reason(const struct job *job);
+
+/*
+ * Computes keys up to the last frame, each job's inputs_id, and which jobs
+ * need something. with_always: all do.
+ */
+int group_prepare(struct group *g, const struct capture_env *env,
+	const struct driver_row *driver, const struct asset_set *assets,
+	struct err *err) WARN_UNUSED;
+
+/* 1 when every product wanted at the frame is in the store. */
+int group_frame_is_stored(const struct group *g, int frame);
+/* 1 when a node wanted at the frame cannot be drawn; *which is it. */
+int group_frame_has_failed(const struct group *g, int frame, uint32_t *which);
+
+#endif
