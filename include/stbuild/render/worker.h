@@ -27,6 +27,7 @@ struct worker_options {
 	const char *device;	/* "software", a number; null: STBUILD_DEVICE, else the best */
 	double timeout_s;	/* on one draw or compile; 0: none */
 	uint64_t max_slab_bytes; /* of shared memory in flight; 0: 256 MiB */
+	int use_pbo;		/* read back through pixel buffers on software GL too (tests) */
 };
 
 /* What the context is: DESIGN 4's driver identity and the limits that matter. */
@@ -107,9 +108,10 @@ struct slab {
 };
 
 /*
- * A slab of at least n bytes; old ones are used again. When max_slab_bytes are
- * out, waits for events' slabs to come back: returns null if none can (the
- * caller then collects events and puts slabs back).
+ * A slab of at least n bytes; old ones are used again. Null without an error
+ * (err->message stays null) when max_slab_bytes are out: the caller then
+ * collects events, puts their slabs back and asks again. One slab is always
+ * given when none is out, however large. Null with an error otherwise.
  */
 struct slab *worker_slab(struct worker *w, size_t n, struct err *err);
 void worker_slab_put(struct worker *w, struct slab *slab);
@@ -211,13 +213,22 @@ struct worker_event {
 
 /*
  * The next event; WORKER_NONE when none is waiting (or, with wait, when
- * nothing is outstanding). -1 once the worker died; err then says which
- * command, "after S seconds" or "signal 11", and is STATUS_FAILED.
+ * nothing is outstanding or a signal was caught, see proc_signal). -1 once the
+ * worker died and the events from before are taken: err is STATUS_FAILED and
+ * names the oldest unfinished command: "pass 'a' at frame 57 took longer than
+ * 10 s", "the renderer died (signal 11 (SIGSEGV)) in pass 'a' at frame 57". A
+ * worker without memory or context is STATUS_MACHINE.
  */
 int worker_event(struct worker *w, int wait, struct worker_event *out,
 	struct err *err) WARN_UNUSED;
 /* Readable when events may wait; for poll(). */
 int worker_fd(const struct worker *w);
+/*
+ * For how long a poll() of the caller's may last before worker_event must be
+ * called, so that time-outs are noticed: milliseconds, -1 for any time. 0 when
+ * an event is there already.
+ */
+int worker_poll_ms(const struct worker *w);
 /* Sends what is buffered. worker_event with wait does so itself. */
 int worker_flush(struct worker *w, struct err *err) WARN_UNUSED;
 /* 1 once the worker is of no use any more. */
