@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "util/map.h"
 #include "util/mem.h"
 
 /* Lexer -------------------------------------------------------------------- */
@@ -260,8 +259,9 @@ int glsl_knows_lines(const struct glsl *g)
 	return glsl_mentions(g, "__LINE__", 0) || glsl_mentions(g, "__FILE__", 0);
 }
 
-int glsl_declares_uniform(const struct glsl *g, const char *name)
+void glsl_uniforms(const struct glsl *g, struct map *names)
 {
+	struct buf scratch = BUF_INIT;
 	int depth = 0, nesting = 0, is_uniform = 0;
 	for (size_t i = 0; i < g->ntoken; i++) {
 		const struct glsl_token *t = &g->token[i];
@@ -285,16 +285,27 @@ int glsl_declares_uniform(const struct glsl *g, const char *name)
 			continue;
 		if (glsl_is(g, i, "uniform")) {
 			is_uniform = 1;
-		} else if (is_uniform && glsl_is(g, i, name)) {
-			size_t next = i + 1;
+		} else if (is_uniform) {
+			size_t n, next = i + 1;
 			while (next < g->ntoken && g->token[next].is_directive)
 				next++;
-			if (glsl_is(g, next, ";") || glsl_is(g, next, ",")
-				|| glsl_is(g, next, "[") || glsl_is(g, next, "="))
-				return 1;
+			if (!glsl_is(g, next, ";") && !glsl_is(g, next, ",")
+				&& !glsl_is(g, next, "[") && !glsl_is(g, next, "="))
+				continue;
+			const char *name = glsl_token_text(g, i, &scratch, &n);
+			map_put(names, name, n, 1);
 		}
 	}
-	return 0;
+	buf_release(&scratch);
+}
+
+int glsl_declares_uniform(const struct glsl *g, const char *name)
+{
+	struct map names = MAP_INIT;
+	glsl_uniforms(g, &names);
+	int is_declared = map_gets(&names, name) != MAP_NONE;
+	map_release(&names);
+	return is_declared;
 }
 
 /* Functions ---------------------------------------------------------------- */

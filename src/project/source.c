@@ -539,19 +539,46 @@ static int is_seam(const char *s, int *line, int *file)
 	return 1;
 }
 
+/* A walk over the expanded text that knows where each line is from. */
+struct walk {
+	const char *at, *next;	/* this line, the one behind it */
+	int text_line, file, line;
+	int is_seam;
+};
+
+static int walk_next(struct walk *w)
+{
+	w->at = w->next;
+	if (!*w->at)
+		return 0;
+	size_t n = strcspn(w->at, "\n");
+	w->next = w->at + n + (w->at[n] != '\0');
+	w->text_line++;
+	if (!w->is_seam)
+		w->line++;
+	w->is_seam = is_seam(w->at, &w->line, &w->file);
+	return 1;
+}
+
+int source_place(const struct source *source, int text_line, int *file,
+	int *line)
+{
+	struct walk w = { .next = source->text ? source->text : "" };
+	while (walk_next(&w)) {
+		if (w.text_line != text_line || w.is_seam)
+			continue;
+		*file = w.file;
+		*line = w.line;
+		return 0;
+	}
+	return -1;
+}
+
 char *source_line(const struct source *source, int file, int line)
 {
-	int at_file = 0, at_line = 1;
-	if (!source->text)
-		return NULL;
-	for (const char *s = source->text; *s; ) {
-		size_t n = strcspn(s, "\n");
-		if (!is_seam(s, &at_line, &at_file)) {
-			if (at_file == file && at_line == line)
-				return xstrndup(s, n);
-			at_line++;
-		}
-		s += n + (s[n] != '\0');
-	}
+	struct walk w = { .next = source->text ? source->text : "" };
+	while (walk_next(&w))
+		if (!w.is_seam && w.file == file && w.line == line)
+			return xstrndup(w.at, strcspn(w.at, "\n"));
 	return NULL;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "util/buf.h"
+#include "util/map.h"
 
 enum glsl_kind {
 	GLSL_WORD,	/* identifier or keyword */
@@ -84,6 +85,8 @@ void glsl_canonical(const struct glsl *g, int kept_only, struct buf *out);
 int glsl_mentions(const struct glsl *g, const char *word, int kept_only);
 /* 1 when the text itself declares "uniform TYPE name" at top level. */
 int glsl_declares_uniform(const struct glsl *g, const char *name);
+/* All names that it declares so, as keys of names. */
+void glsl_uniforms(const struct glsl *g, struct map *names);
 /* 1 when positions are part of its meaning: __LINE__ or __FILE__. */
 int glsl_knows_lines(const struct glsl *g);
 

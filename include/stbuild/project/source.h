@@ -34,6 +34,12 @@ int source_expand(struct tree *tree, const char *path, const char *common,
 void source_release(struct source *s);
 
 /*
+ * The file and line of a line of the expanded text (from 1): -1 when it is a
+ * seam or beyond the end.
+ */
+int source_place(const struct source *source, int text_line, int *file,
+	int *line);
+/*
  * Line "line" (from 1) of file[file], for quoting: without its end, owned by
  * the caller; null when it is not there.
  */
