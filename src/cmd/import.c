@@ -8,8 +8,9 @@
 #include "cmd/session.h"
 #include "project/doc.h"
 #include "project/limits.h"
-#include "project/source.h"
 #include "trace/bundle.h"
+#include "trace/import.h"
+#include "trace/shadertoy.h"
 #include "trace/sttf.h"
 #include "util/buf.h"
 #include "util/fs.h"
@@ -136,84 +137,20 @@ out:
 	return ret;
 }
 
-static int copy_input(struct tree *from, const char *path, struct tree *to,
-	struct err *err)
-{
-	enum tree_kind kind;
-	char *resolved = NULL;
-	struct buf bytes = BUF_INIT;
-	int ret = -1;
-	if (tree_lookup(from, path, &kind, &resolved, err) < 0)
-		goto out;
-	if (kind == TREE_FILE) {
-		if (tree_read(from, resolved, LIMIT_ASSET_BYTES, &bytes,
-			err) < 0)
-			goto out;
-		tree_memory_add(to, path, bytes.data, bytes.len);
-	}
-	ret = 0;
-out:
-	buf_release(&bytes);
-	free(resolved);
-	return ret;
-}
-
-/* A manifest with all that it names, as stbuild.json. */
 static int read_manifest(const char *path, struct options *o,
 	struct tree **out, struct err *err)
 {
-	char *dir = fs_dirname(path), *text = NULL;
-	struct tree *from = NULL, *to = NULL;
-	struct inputs inputs = { 0 };
-	struct manifest m = { 0 };
+	char *dir = fs_dirname(path);
+	struct tree *from = NULL;
 	struct errs errs = ERRS_INIT;
-	cJSON *json = NULL;
-	int loaded = 0, ret = -1;
+	int ret = -1;
 	if (tree_open_dir(dir, NULL, &from, err) < 0)
 		goto out;
-	if (manifest_load(from, fs_basename(path), &inputs, &m, &errs) < 0) {
+	ret = project_read(from, fs_basename(path), out, &errs);
+	if (ret < 0)
 		errors_end(o, &errs, err);
-		goto out;
-	}
-	loaded = 1;
-	/* Included files are inputs, too. */
-	for (size_t i = 0; i < m.npass; i++) {
-		struct source source = { 0 };
-		int failed = source_expand(from, m.pass[i].source, m.common,
-			m.include_dir, m.ninclude_dir, &inputs, &source, err);
-		source_release(&source);
-		if (failed)
-			goto out;
-	}
-	to = tree_new_memory("import");
-	json = manifest_to_json(&m, MANIFEST_ALL);
-	text = cJSON_Print(json);
-	tree_memory_add(to, "stbuild.json", text, strlen(text));
-	for (size_t i = 0; i < inputs.ninput; i++)
-		if (!inputs.input[i].is_absent
-			&& strcmp(inputs.input[i].path, m.path)
-			&& copy_input(from, inputs.input[i].path, to, err) < 0)
-			goto out;
-	for (size_t i = 0; i < m.ntest; i++) {
-		struct test *t = &m.test[i];
-		if (t->reference && copy_input(from, t->reference, to, err) < 0)
-			goto out;
-		for (size_t k = 0; k < t->nstorage; k++)
-			if (copy_input(from, t->storage[k].reference, to,
-				err) < 0)
-				goto out;
-	}
-	*out = to;
-	to = NULL;
-	ret = 0;
 out:
-	cJSON_free(text);
-	cJSON_Delete(json);
-	if (loaded)
-		manifest_release(&m);
 	errs_release(&errs);
-	inputs_release(&inputs);
-	tree_free(to);
 	tree_free(from);
 	free(dir);
 	return ret;
@@ -239,8 +176,8 @@ static int read_document(const char *path, struct options *o,
 			err);
 		break;
 	case DOCUMENT_SHADERTOY:
-		err_set(err, STATUS_INPUT, "'%s' is a Shadertoy export: "
-			"importing those is not built yet", path);
+		ret = shadertoy_read(path, buf_str(&bytes), bytes.len, media, out,
+			err);
 		break;
 	case DOCUMENT_MANIFEST:
 		ret = read_manifest(path, o, out, err);
