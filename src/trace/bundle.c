@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -487,23 +489,32 @@ static int check_target(const char *path, struct err *err)
 	return -1;
 }
 
+/* 1 when this folder is another than last time; bundles begin on threads. */
+static int is_another(const struct stat *st)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static dev_t dev;
+	static ino_t ino;
+	pthread_mutex_lock(&lock);
+	int another = st->st_dev != dev || st->st_ino != ino;
+	dev = st->st_dev;
+	ino = st->st_ino;
+	pthread_mutex_unlock(&lock);
+	return another;
+}
+
 /*
  * Removes what processes that are gone were filling in this folder. A folder
  * of thousands of bundles is looked through once, not once a bundle.
  */
 static void clean_leftovers(const char *parent)
 {
-	static dev_t last_dev;
-	static ino_t last_ino;
 	struct stat st;
-	if (stat(parent, &st) < 0
-		|| (st.st_dev == last_dev && st.st_ino == last_ino))
+	if (stat(parent, &st) < 0 || !is_another(&st))
 		return;
 	DIR *dir = opendir(parent);
 	if (!dir)
 		return;
-	last_dev = st.st_dev;
-	last_ino = st.st_ino;
 	const struct dirent *d;
 	while ((d = readdir(dir))) {
 		long pid;
@@ -527,7 +538,7 @@ static void clean_leftovers(const char *parent)
 
 int bundle_begin(const char *path, struct bundle_writer *out, struct err *err)
 {
-	static unsigned serial;
+	static atomic_uint serial;
 	char *parent = NULL;
 	int ret = -1;
 	*out = (struct bundle_writer) { 0 };
@@ -540,7 +551,8 @@ int bundle_begin(const char *path, struct bundle_writer *out, struct err *err)
 	clean_leftovers(parent);
 	for (int tries = 0; tries < 1000 && ret < 0; tries++) {
 		char name[64];
-		snprintf(name, sizeof name, ASIDE, (long)getpid(), serial++);
+		snprintf(name, sizeof name, ASIDE, (long)getpid(),
+			atomic_fetch_add(&serial, 1));
 		char *aside = fs_join(parent, name);
 		/* An earlier process of our number may have left one. */
 		ret = mkdir(aside, 0777);

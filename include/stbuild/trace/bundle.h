@@ -50,6 +50,11 @@ int bundle_read(const struct bundle *b, const char *key, struct buf *out,
 
 /* Writing ------------------------------------------------------------------ */
 
+/*
+ * Writers of different bundles may be filled on different threads. What stands
+ * at path may be an earlier bundle or an empty folder, nothing else. Folders
+ * that killed processes were filling are removed.
+ */
 struct bundle_writer {
 	char *path;		/* where it will stand */
 	char *aside;		/* the folder being filled, beside it */
@@ -62,7 +67,7 @@ int bundle_begin(const char *path, struct bundle_writer *out, struct err *err)
 /* Adds a file with these bytes. */
 int bundle_add(struct bundle_writer *w, const char *key, const char *path,
 	const void *data, size_t n, struct err *err) WARN_UNUSED;
-/* Adds a file by reflink or copy; its hash and size are known. */
+/* Adds a file by reflink or copy; its hash and size are known, and trusted. */
 int bundle_add_copy(struct bundle_writer *w, const char *key,
 	const char *path, const char *from, const struct sha256 *sha,
 	uint64_t bytes, struct err *err) WARN_UNUSED;
@@ -84,7 +89,11 @@ int bundle_finish(struct bundle_writer *w, cJSON *json, struct err *err)
 /* Removes what was written aside. */
 void bundle_abandon(struct bundle_writer *w);
 
-/* File stem of a pass: ANCESTOR 79, decision 21; taken[] are those given out. */
+/*
+ * File stem of a pass: characters outside [A-Za-z0-9_-] become '-', none at
+ * either end, "pass" when nothing is left, at most 200 bytes; "-2", "-3" ...
+ * keep it apart from taken[], those given out.
+ */
 char *bundle_stem(const char *pass_name, char *const *taken, size_t ntaken);
 
 /*
