@@ -9,8 +9,7 @@
 #define CUBE_SIZE 1024		/* of a cubemap pass's faces, as on the site */
 #define SAMPLE_RATE 44100
 
-void
-moment_init(struct moment *m, const struct scene *scene)
+void moment_init(struct moment *m, const struct scene *scene)
 {
 	memset(m, 0, sizeof *m);
 	m->scene = scene;
@@ -21,8 +20,7 @@ moment_init(struct moment *m, const struct scene *scene)
 }
 
 /* The ancestor adds 1/fps in float at each step from frame 0. */
-static float
-running_time(const struct moment *m, int t)
+static float running_time(const struct moment *m, int t)
 {
 	float step = (float)(1 / m->scene->variant->fps);
 	float time = t > m->t && m->t >= 0 ? m->time : 0;
@@ -32,8 +30,7 @@ running_time(const struct moment *m, int t)
 	return time;
 }
 
-void
-moment_set(struct moment *m, int t)
+void moment_set(struct moment *m, int t)
 {
 	const struct variant *v = m->scene->variant;
 
@@ -51,15 +48,13 @@ moment_set(struct moment *m, int t)
 	variant_date(v, t, m->date);
 }
 
-void
-moment_release(struct moment *m)
+void moment_release(struct moment *m)
 {
 	free(m->value);
 	memset(m, 0, sizeof *m);
 }
 
-void
-target_size(const struct variant *v, int p, int *width, int *height)
+void target_size(const struct variant *v, int p, int *width, int *height)
 {
 	int is_cube = v->manifest->pass[p].kind == PASS_CUBEMAP;
 
@@ -67,8 +62,7 @@ target_size(const struct variant *v, int p, int *width, int *height)
 	*height = is_cube ? CUBE_SIZE : v->pass[p].height;
 }
 
-const struct input_ref *
-pass_channel(const struct pass *pass, int channel)
+const struct input_ref *pass_channel(const struct pass *pass, int channel)
 {
 	for (size_t i = 0; i < pass->ninput; i++)
 		if (pass->input[i].channel == channel)
@@ -76,8 +70,7 @@ pass_channel(const struct pass *pass, int channel)
 	return NULL;
 }
 
-int
-channel_is_active(const struct reflection *r, int channel)
+int channel_is_active(const struct reflection *r, int channel)
 {
 	char name[32];
 
@@ -88,8 +81,7 @@ channel_is_active(const struct reflection *r, int channel)
 	return reflection_uniform(r, name) != NULL;
 }
 
-void
-channel_resolution(const struct scene *scene, int p, int channel,
+void channel_resolution(const struct scene *scene, int p, int channel,
 	float out[3])
 {
 	const struct manifest *m = scene->variant->manifest;
@@ -130,8 +122,7 @@ channel_resolution(const struct scene *scene, int p, int channel,
 	out[2] = (float)d;
 }
 
-static void
-value_resolution(const struct moment *m, int p, struct draw_uniform *out)
+static void value_resolution(const struct moment *m, int p, struct draw_uniform *out)
 {
 	int w, h;
 
@@ -141,31 +132,27 @@ value_resolution(const struct moment *m, int p, struct draw_uniform *out)
 	out->f[2] = m->scene->conventions == CONVENTIONS_OURS;
 }
 
-static void
-value_time(const struct moment *m, int p, struct draw_uniform *out)
+static void value_time(const struct moment *m, int p, struct draw_uniform *out)
 {
 	(void)p;
 	out->f[0] = m->time;
 }
 
-static void
-value_time_delta(const struct moment *m, int p, struct draw_uniform *out)
+static void value_time_delta(const struct moment *m, int p, struct draw_uniform *out)
 {
 	(void)p;
 	if (m->t > 0 || m->scene->conventions == CONVENTIONS_OURS)
 		out->f[0] = (float)(1 / m->scene->variant->fps);
 }
 
-static void
-value_frame_rate(const struct moment *m, int p, struct draw_uniform *out)
+static void value_frame_rate(const struct moment *m, int p, struct draw_uniform *out)
 {
 	(void)p;
 	if (m->t > 0 || m->scene->conventions == CONVENTIONS_OURS)
 		out->f[0] = (float)m->scene->variant->fps;
 }
 
-static void
-value_frame(const struct moment *m, int p, struct draw_uniform *out)
+static void value_frame(const struct moment *m, int p, struct draw_uniform *out)
 {
 	(void)p;
 	if (out->type == GL_T_INT)
@@ -174,30 +161,26 @@ value_frame(const struct moment *m, int p, struct draw_uniform *out)
 		out->f[0] = (float)m->t;
 }
 
-static void
-value_mouse(const struct moment *m, int p, struct draw_uniform *out)
+static void value_mouse(const struct moment *m, int p, struct draw_uniform *out)
 {
 	(void)p;
 	memcpy(out->f, m->mouse, sizeof m->mouse);
 }
 
-static void
-value_date(const struct moment *m, int p, struct draw_uniform *out)
+static void value_date(const struct moment *m, int p, struct draw_uniform *out)
 {
 	(void)p;
 	memcpy(out->f, m->date, sizeof m->date);
 }
 
-static void
-value_sample_rate(const struct moment *m, int p, struct draw_uniform *out)
+static void value_sample_rate(const struct moment *m, int p, struct draw_uniform *out)
 {
 	(void)m;
 	(void)p;
 	out->f[0] = SAMPLE_RATE;
 }
 
-static void
-value_channel_time(const struct moment *m, int p, struct draw_uniform *out)
+static void value_channel_time(const struct moment *m, int p, struct draw_uniform *out)
 {
 	const struct manifest *mf = m->scene->variant->manifest;
 
@@ -208,8 +191,7 @@ value_channel_time(const struct moment *m, int p, struct draw_uniform *out)
 			out->f[c] = m->time;
 }
 
-static void
-value_channel_resolution(const struct moment *m, int p,
+static void value_channel_resolution(const struct moment *m, int p,
 	struct draw_uniform *out)
 {
 	for (int c = 0; c < out->count; c++)
@@ -217,8 +199,7 @@ value_channel_resolution(const struct moment *m, int p,
 }
 
 /* The synthetic silence: all zero ... */
-static void
-value_music(const struct moment *m, int p, struct draw_uniform *out)
+static void value_music(const struct moment *m, int p, struct draw_uniform *out)
 {
 	(void)m;
 	(void)p;
@@ -226,8 +207,7 @@ value_music(const struct moment *m, int p, struct draw_uniform *out)
 }
 
 /* ... but iAudioSilence, the second of (available, silence, sample rate). */
-static void
-value_music_meta(const struct moment *m, int p, struct draw_uniform *out)
+static void value_music_meta(const struct moment *m, int p, struct draw_uniform *out)
 {
 	value_music(m, p, out);
 	out->f[1] = 1;
@@ -243,8 +223,7 @@ static const struct {
 };
 
 /* iCh0..3 (essl): the site's struct of a channel. 1 when name is one. */
-static int
-channel_member(const struct moment *m, int p, const char *name,
+static int channel_member(const struct moment *m, int p, const char *name,
 	struct draw_uniform *out)
 {
 	const struct manifest *mf = m->scene->variant->manifest;
@@ -265,8 +244,7 @@ channel_member(const struct moment *m, int p, const char *name,
 	return 1;
 }
 
-static void
-custom_value(const struct value *value, struct draw_uniform *out)
+static void custom_value(const struct value *value, struct draw_uniform *out)
 {
 	int n = value_components(value->type);
 
@@ -275,8 +253,7 @@ custom_value(const struct value *value, struct draw_uniform *out)
 		out->f[i] = (float)value->f[i];
 }
 
-int
-uniform_value(const struct moment *m, int p, const struct active_uniform *u,
+int uniform_value(const struct moment *m, int p, const struct active_uniform *u,
 	struct draw_uniform *out)
 {
 	static const int components[] = {
@@ -308,8 +285,7 @@ uniform_value(const struct moment *m, int p, const struct active_uniform *u,
 	return 1;
 }
 
-void
-keyboard_texels(const struct variant *v, int t, uint8_t out[3 * 256 * 4])
+void keyboard_texels(const struct variant *v, int t, uint8_t out[3 * 256 * 4])
 {
 	uint8_t key[3][256];
 	int is_essl = v->manifest->dialect == DIALECT_ESSL;
@@ -325,8 +301,7 @@ keyboard_texels(const struct variant *v, int t, uint8_t out[3 * 256 * 4])
 		}
 }
 
-void
-music_texels(const struct variant *v, uint8_t out[2 * 512 * 4])
+void music_texels(const struct variant *v, uint8_t out[2 * 512 * 4])
 {
 	int is_essl = v->manifest->dialect == DIALECT_ESSL;
 

@@ -8,8 +8,7 @@
 #include "util/mem.h"
 
 __attribute__((format(printf, 3, 4)))
-static void
-warn(struct diagnostics *out, const char *code, const char *fmt, ...)
+static void warn(struct diagnostics *out, const char *code, const char *fmt, ...)
 {
 	struct buf text = BUF_INIT;
 	va_list ap;
@@ -23,8 +22,7 @@ warn(struct diagnostics *out, const char *code, const char *fmt, ...)
 		code, buf_detach(&text), NULL, 0 };
 }
 
-static void
-about(struct diagnostics *out, int pass)
+static void about(struct diagnostics *out, int pass)
 {
 	struct diagnostic *d = &out->item[out->nitem - 1];
 
@@ -32,8 +30,7 @@ about(struct diagnostics *out, int pass)
 	d->pass[d->npass++] = pass;
 }
 
-static void
-find_unreachable(const struct graph *g, struct diagnostics *out)
+static void find_unreachable(const struct graph *g, struct diagnostics *out)
 {
 	const struct manifest *m = g->manifest;
 
@@ -47,8 +44,7 @@ find_unreachable(const struct graph *g, struct diagnostics *out)
 	}
 }
 
-static void
-find_unused_assets(const struct graph *g, struct diagnostics *out)
+static void find_unused_assets(const struct graph *g, struct diagnostics *out)
 {
 	const struct manifest *m = g->manifest;
 	int *is_used = xcalloc(m->nasset + 1, sizeof *is_used);
@@ -65,8 +61,7 @@ find_unused_assets(const struct graph *g, struct diagnostics *out)
 	free(is_used);
 }
 
-static void
-find_viewport_feedback(const struct graph *g, struct diagnostics *out)
+static void find_viewport_feedback(const struct graph *g, struct diagnostics *out)
 {
 	const struct manifest *m = g->manifest;
 
@@ -90,8 +85,7 @@ find_viewport_feedback(const struct graph *g, struct diagnostics *out)
 }
 
 /* reach[a x npass + b]: b runs after a by a path of current-frame edges. */
-static unsigned char *
-current_paths(const struct graph *g)
+static unsigned char *current_paths(const struct graph *g)
 {
 	size_t n = g->manifest->npass;
 	unsigned char *reach = xcalloc(n * n, 1);
@@ -110,8 +104,7 @@ current_paths(const struct graph *g)
 	return reach;
 }
 
-static void
-find_unordered_storage(const struct graph *g, struct diagnostics *out)
+static void find_unordered_storage(const struct graph *g, struct diagnostics *out)
 {
 	const struct manifest *m = g->manifest;
 	size_t n = m->npass;
@@ -141,8 +134,7 @@ find_unordered_storage(const struct graph *g, struct diagnostics *out)
 	free(reach);
 }
 
-void
-graph_diagnose(const struct graph *g, struct diagnostics *out)
+void graph_diagnose(const struct graph *g, struct diagnostics *out)
 {
 	find_unreachable(g, out);
 	find_unused_assets(g, out);
@@ -150,8 +142,7 @@ graph_diagnose(const struct graph *g, struct diagnostics *out)
 	find_unordered_storage(g, out);
 }
 
-void
-diagnose_uniforms(const struct manifest *m, const int *used,
+void diagnose_uniforms(const struct manifest *m, const int *used,
 	struct diagnostics *out)
 {
 	for (size_t u = 0; u < m->nuniform; u++)
@@ -161,8 +152,7 @@ diagnose_uniforms(const struct manifest *m, const int *used,
 				m->uniform[u].name);
 }
 
-void
-diagnostics_release(struct diagnostics *d)
+void diagnostics_release(struct diagnostics *d)
 {
 	for (size_t i = 0; i < d->nitem; i++) {
 		free(d->item[i].message);

@@ -5,8 +5,7 @@
 
 #include "util/mem.h"
 
-static void
-add_edges(struct graph *g)
+static void add_edges(struct graph *g)
 {
 	const struct manifest *m = g->manifest;
 	size_t n = 0;
@@ -27,8 +26,7 @@ add_edges(struct graph *g)
 }
 
 /* Kahn's algorithm, always taking the first pass of the manifest that is free. */
-static void
-sort_passes(struct graph *g)
+static void sort_passes(struct graph *g)
 {
 	size_t npass = g->manifest->npass;
 	int *waits = xcalloc(npass, sizeof *waits);
@@ -58,8 +56,7 @@ sort_passes(struct graph *g)
 	free(is_out);
 }
 
-static int
-shares_storage(const struct pass *a, const struct pass *b)
+static int shares_storage(const struct pass *a, const struct pass *b)
 {
 	for (size_t i = 0; i < a->nstorage; i++)
 		for (size_t j = 0; j < b->nstorage; j++)
@@ -69,8 +66,7 @@ shares_storage(const struct pass *a, const struct pass *b)
 }
 
 /* From the image back over edges, and across storage names both ways. */
-static void
-mark_reached(struct graph *g)
+static void mark_reached(struct graph *g)
 {
 	const struct manifest *m = g->manifest;
 	int *todo = xcalloc(m->npass, sizeof *todo);
@@ -97,8 +93,7 @@ mark_reached(struct graph *g)
 	free(todo);
 }
 
-static void
-mark_readers(struct graph *g)
+static void mark_readers(struct graph *g)
 {
 	const struct manifest *m = g->manifest;
 
@@ -118,8 +113,7 @@ mark_readers(struct graph *g)
 	}
 }
 
-static void
-collect_storage(struct graph *g)
+static void collect_storage(struct graph *g)
 {
 	const struct manifest *m = g->manifest;
 
@@ -138,8 +132,7 @@ collect_storage(struct graph *g)
 		}
 }
 
-void
-graph_init(struct graph *g, const struct manifest *m)
+void graph_init(struct graph *g, const struct manifest *m)
 {
 	memset(g, 0, sizeof *g);
 	g->manifest = m;
@@ -158,8 +151,7 @@ graph_init(struct graph *g, const struct manifest *m)
 	collect_storage(g);
 }
 
-void
-graph_release(struct graph *g)
+void graph_release(struct graph *g)
 {
 	for (size_t i = 0; i < g->nstorage; i++)
 		free(g->storage[i]);
@@ -174,8 +166,7 @@ graph_release(struct graph *g)
 	memset(g, 0, sizeof *g);
 }
 
-int
-graph_storage(const struct graph *g, const char *name)
+int graph_storage(const struct graph *g, const char *name)
 {
 	for (size_t i = 0; i < g->nstorage; i++)
 		if (strcmp(g->storage[i], name) == 0)

@@ -10,8 +10,7 @@
 /* A gibibyte of keys: 25 million nodes, 19 hours of a four-pass project. */
 #define NODES_MAX (UINT32_C(25) << 20)
 
-uint32_t
-keys_node(const struct keys *k, int p, int t)
+uint32_t keys_node(const struct keys *k, int p, int t)
 {
 	int position = k->scene->graph->position[p];
 
@@ -20,20 +19,17 @@ keys_node(const struct keys *k, int p, int t)
 	return (uint32_t)t * (uint32_t)k->norder + (uint32_t)position;
 }
 
-int
-keys_node_pass(const struct keys *k, uint32_t node)
+int keys_node_pass(const struct keys *k, uint32_t node)
 {
 	return k->scene->graph->order[node % (uint32_t)k->norder];
 }
 
-int
-keys_node_frame(const struct keys *k, uint32_t node)
+int keys_node_frame(const struct keys *k, uint32_t node)
 {
 	return (int)(node / (uint32_t)k->norder);
 }
 
-uint32_t
-keys_version_after(const struct keys *k, int storage, int t)
+uint32_t keys_version_after(const struct keys *k, int storage, int t)
 {
 	size_t n = k->scene->graph->nstorage;
 	size_t node = (size_t)(t + 1) * (size_t)k->norder;
@@ -42,8 +38,7 @@ keys_version_after(const struct keys *k, int storage, int t)
 }
 
 /* Canonical node of (p, t), or NODE_NONE. */
-static uint32_t
-canonical(const struct keys *k, int p, int t)
+static uint32_t canonical(const struct keys *k, int p, int t)
 {
 	uint32_t node = keys_node(k, p, t);
 
@@ -51,8 +46,7 @@ canonical(const struct keys *k, int p, int t)
 }
 
 /* Frames back to the picture a pass draws over; 0 when it draws over none. */
-static int
-history_distance(const struct keys *k, int p)
+static int history_distance(const struct keys *k, int p)
 {
 	switch (k->scene->variant->manifest->pass[p].kind) {
 	case PASS_COMPUTE:
@@ -68,8 +62,7 @@ history_distance(const struct keys *k, int p)
 	return 0;
 }
 
-uint32_t
-keys_history(const struct keys *k, uint32_t node)
+uint32_t keys_history(const struct keys *k, uint32_t node)
 {
 	int p = keys_node_pass(k, node);
 	int distance = history_distance(k, p);
@@ -81,8 +74,7 @@ keys_history(const struct keys *k, uint32_t node)
 
 /* Static part ---------------------------------------------------------------- */
 
-static void
-encode_static(struct encoder *e, const struct keys *k, int p,
+static void encode_static(struct encoder *e, const struct keys *k, int p,
 	const struct sha256 *driver)
 {
 	const struct variant *v = k->scene->variant;
@@ -119,8 +111,7 @@ encode_static(struct encoder *e, const struct keys *k, int p,
 
 /* Recipe --------------------------------------------------------------------- */
 
-static void
-say_uniform(struct encoder *e, const struct draw_uniform *u, size_t nfloat)
+static void say_uniform(struct encoder *e, const struct draw_uniform *u, size_t nfloat)
 {
 	struct buf text = BUF_INIT;
 
@@ -137,8 +128,7 @@ say_uniform(struct encoder *e, const struct draw_uniform *u, size_t nfloat)
 	buf_release(&text);
 }
 
-static void
-encode_uniforms(struct encoder *e, const struct keys *k, int p,
+static void encode_uniforms(struct encoder *e, const struct keys *k, int p,
 	const struct moment *m)
 {
 	static const unsigned char components[] = {
@@ -164,8 +154,7 @@ encode_uniforms(struct encoder *e, const struct keys *k, int p,
 	}
 }
 
-static void
-encode_pass_input(struct encoder *e, const struct keys *k,
+static void encode_pass_input(struct encoder *e, const struct keys *k,
 	const struct input_ref *in, int t)
 {
 	const struct manifest *m = k->scene->variant->manifest;
@@ -190,8 +179,7 @@ encode_pass_input(struct encoder *e, const struct keys *k,
 		sha256_hex(&k->key[node], hex));
 }
 
-static void
-encode_asset(struct encoder *e, const struct keys *k,
+static void encode_asset(struct encoder *e, const struct keys *k,
 	const struct input_ref *in)
 {
 	const struct asset *a = &k->scene->variant->manifest->asset[in->asset];
@@ -209,8 +197,7 @@ encode_asset(struct encoder *e, const struct keys *k,
 		a->channels == 1 ? " one channel" : "");
 }
 
-static void
-encode_channel(struct encoder *e, const struct keys *k, int p, int channel,
+static void encode_channel(struct encoder *e, const struct keys *k, int p, int channel,
 	int t)
 {
 	const struct variant *v = k->scene->variant;
@@ -254,8 +241,7 @@ encode_channel(struct encoder *e, const struct keys *k, int p, int channel,
 }
 
 /* The manifest's storage at a binding of a pass: index of the graph, or -1. */
-static int
-block_storage(const struct keys *k, int p, const struct active_block *b)
+static int block_storage(const struct keys *k, int p, const struct active_block *b)
 {
 	const struct pass *pass = &k->scene->variant->manifest->pass[p];
 
@@ -266,8 +252,7 @@ block_storage(const struct keys *k, int p, const struct active_block *b)
 	return -1;
 }
 
-static void
-encode_storage(struct encoder *e, const struct keys *k, int p, uint32_t node)
+static void encode_storage(struct encoder *e, const struct keys *k, int p, uint32_t node)
 {
 	const struct graph *g = k->scene->graph;
 	const struct reflection *r = k->program[p].reflection;
@@ -291,8 +276,7 @@ encode_storage(struct encoder *e, const struct keys *k, int p, uint32_t node)
 	}
 }
 
-static void
-encode_history(struct encoder *e, const struct keys *k, int p, int t)
+static void encode_history(struct encoder *e, const struct keys *k, int p, int t)
 {
 	int distance = history_distance(k, p);
 	char hex[SHA256_HEX + 1];
@@ -311,8 +295,7 @@ encode_history(struct encoder *e, const struct keys *k, int p, int t)
 	}
 }
 
-static void
-encode_recipe(struct encoder *e, const struct keys *k, uint32_t node,
+static void encode_recipe(struct encoder *e, const struct keys *k, uint32_t node,
 	const struct moment *m)
 {
 	int p = keys_node_pass(k, node);
@@ -342,8 +325,7 @@ struct table {
 	size_t nslot;		/* a power of two */
 };
 
-static uint32_t
-table_fold(struct table *t, const struct keys *k, uint32_t node)
+static uint32_t table_fold(struct table *t, const struct keys *k, uint32_t node)
 {
 	size_t at;
 
@@ -357,8 +339,7 @@ table_fold(struct table *t, const struct keys *k, uint32_t node)
 	return node;
 }
 
-static void
-add_version(struct keys *k, int storage, const struct sha256 *key,
+static void add_version(struct keys *k, int storage, const struct sha256 *key,
 	uint32_t writer)
 {
 	k->version = array_grow(k->version, k->nversion, &k->version_cap,
@@ -366,8 +347,7 @@ add_version(struct keys *k, int storage, const struct sha256 *key,
 	k->version[k->nversion++] = (struct version){ *key, storage, writer };
 }
 
-static void
-first_versions(struct keys *k, struct encoder *e)
+static void first_versions(struct keys *k, struct encoder *e)
 {
 	const struct graph *g = k->scene->graph;
 
@@ -383,8 +363,7 @@ first_versions(struct keys *k, struct encoder *e)
 }
 
 /* The versions the next node finds: those of this one, or what it wrote. */
-static void
-next_versions(struct keys *k, struct encoder *e, uint32_t node)
+static void next_versions(struct keys *k, struct encoder *e, uint32_t node)
 {
 	const struct graph *g = k->scene->graph;
 	int p = keys_node_pass(k, node);
@@ -411,8 +390,7 @@ next_versions(struct keys *k, struct encoder *e, uint32_t node)
 	}
 }
 
-int
-keys_compute(const struct scene *scene, const struct key_program *program,
+int keys_compute(const struct scene *scene, const struct key_program *program,
 	const struct sha256 *driver, int nframe, const struct key_hooks *hooks,
 	struct keys *out, struct err *err)
 {
@@ -470,8 +448,7 @@ keys_compute(const struct scene *scene, const struct key_program *program,
 	return 0;
 }
 
-void
-keys_release(struct keys *k)
+void keys_release(struct keys *k)
 {
 	free(k->static_part);
 	free(k->key);
@@ -481,8 +458,7 @@ keys_release(struct keys *k)
 	memset(k, 0, sizeof *k);
 }
 
-size_t
-keys_takes(const struct keys *k, uint32_t node, struct take out[TAKE_MAX])
+size_t keys_takes(const struct keys *k, uint32_t node, struct take out[TAKE_MAX])
 {
 	const struct graph *g = k->scene->graph;
 	int p = keys_node_pass(k, node), t = keys_node_frame(k, node);
@@ -516,8 +492,7 @@ keys_takes(const struct keys *k, uint32_t node, struct take out[TAKE_MAX])
 	return n;
 }
 
-void
-keys_explain(const struct keys *k, uint32_t node, struct buf *text,
+void keys_explain(const struct keys *k, uint32_t node, struct buf *text,
 	struct sha256 *out)
 {
 	struct encoder e = { BUF_INIT, text };

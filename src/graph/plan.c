@@ -5,8 +5,7 @@
 
 #include "util/mem.h"
 
-void
-plan_wanted(const struct keys *k, int frame,
+void plan_wanted(const struct keys *k, int frame,
 	void (*each_node)(void *data, uint32_t node),
 	void (*each_version)(void *data, uint32_t version), void *data)
 {
@@ -31,16 +30,14 @@ plan_wanted(const struct keys *k, int frame,
 	}
 }
 
-static void
-want_node(void *data, uint32_t node)
+static void want_node(void *data, uint32_t node)
 {
 	struct plan *plan = data;
 
 	plan->node[node].is_wanted = 1;
 }
 
-static void
-want_version(void *data, uint32_t version)
+static void want_version(void *data, uint32_t version)
 {
 	struct plan *plan = data;
 
@@ -48,8 +45,7 @@ want_version(void *data, uint32_t version)
 }
 
 /* Marks what a drawn node reads; it is the last reader seen so far, or not. */
-static void
-use_takes(struct plan *plan, uint32_t node)
+static void use_takes(struct plan *plan, uint32_t node)
 {
 	struct take take[TAKE_MAX];
 	size_t n = keys_takes(plan->keys, node, take);
@@ -71,8 +67,7 @@ use_takes(struct plan *plan, uint32_t node)
 }
 
 /* Decides about the versions a node makes: 1 when one has to be made. */
-static int
-needs_write(struct plan *plan, uint32_t node, const struct plan_hooks *hooks)
+static int needs_write(struct plan *plan, uint32_t node, const struct plan_hooks *hooks)
 {
 	const struct keys *k = plan->keys;
 	struct take take[TAKE_MAX];
@@ -99,8 +94,7 @@ needs_write(struct plan *plan, uint32_t node, const struct plan_hooks *hooks)
 }
 
 /* What needs the picture of a node that cannot be drawn cannot be drawn. */
-static void
-spread_failures(struct plan *plan)
+static void spread_failures(struct plan *plan)
 {
 	struct take take[TAKE_MAX];
 
@@ -126,8 +120,7 @@ spread_failures(struct plan *plan)
  * Walks back from the last node. Every reader of a node has a larger number,
  * so when the walk is at a node, all that ask for it have spoken.
  */
-void
-plan_make(const struct keys *keys, const int *frame, size_t nframe,
+void plan_make(const struct keys *keys, const int *frame, size_t nframe,
 	const struct plan_hooks *hooks, struct plan *out)
 {
 	size_t nnode = (size_t)keys->nframe * (size_t)keys->norder;
@@ -171,8 +164,7 @@ plan_make(const struct keys *keys, const int *frame, size_t nframe,
 		spread_failures(out);
 }
 
-void
-plan_release(struct plan *p)
+void plan_release(struct plan *p)
 {
 	free(p->node);
 	free(p->version);

@@ -8,8 +8,7 @@
 
 #define REFLECTION_MAX 4096	/* entries a list; GL's own limits are below */
 
-void
-reflection_release(struct reflection *r)
+void reflection_release(struct reflection *r)
 {
 	for (size_t i = 0; i < r->nuniform; i++)
 		free(r->uniform[i].name);
@@ -20,8 +19,7 @@ reflection_release(struct reflection *r)
 	memset(r, 0, sizeof *r);
 }
 
-const struct active_uniform *
-reflection_uniform(const struct reflection *r, const char *name)
+const struct active_uniform *reflection_uniform(const struct reflection *r, const char *name)
 {
 	size_t lo = 0, hi = r->nuniform;
 
@@ -38,8 +36,7 @@ reflection_uniform(const struct reflection *r, const char *name)
 	return NULL;
 }
 
-const struct active_block *
-reflection_block(const struct reflection *r, uint32_t binding)
+const struct active_block *reflection_block(const struct reflection *r, uint32_t binding)
 {
 	for (size_t i = 0; i < r->nblock; i++)
 		if (r->block[i].binding == binding)
@@ -52,8 +49,7 @@ reflection_block(const struct reflection *r, uint32_t binding)
  * u32 count of blocks, each u32 binding, u32 is_written, u32 length, name.
  * Little-endian.
  */
-void
-reflection_encode(const struct reflection *r, struct buf *out)
+void reflection_encode(const struct reflection *r, struct buf *out)
 {
 	buf_u32le(out, (uint32_t)r->nuniform);
 	for (size_t i = 0; i < r->nuniform; i++) {
@@ -79,8 +75,7 @@ struct cursor {
 	int bad;
 };
 
-static uint32_t
-take_u32(struct cursor *c)
+static uint32_t take_u32(struct cursor *c)
 {
 	if (c->left < 4) {
 		c->bad = 1;
@@ -92,8 +87,7 @@ take_u32(struct cursor *c)
 	return v;
 }
 
-static char *
-take_name(struct cursor *c)
+static char *take_name(struct cursor *c)
 {
 	uint32_t n = take_u32(c);
 
@@ -107,8 +101,7 @@ take_name(struct cursor *c)
 	return name;
 }
 
-int
-reflection_decode(const void *data, size_t n, struct reflection *out,
+int reflection_decode(const void *data, size_t n, struct reflection *out,
 	struct err *err)
 {
 	struct cursor c = { data, n, 0 };

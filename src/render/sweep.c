@@ -68,8 +68,7 @@ struct sweep {
 /* Results of the steps below, beside 0 for done and -1 for an error. */
 enum { STEP_BLOCKED = 1, STEP_MISS = 2 };
 
-static void
-describe_pass(struct sweep *s, int p)
+static void describe_pass(struct sweep *s, int p)
 {
 	const struct pass *pass = &s->scene->variant->manifest->pass[p];
 	struct pass_slots *ps = &s->pass[p];
@@ -88,8 +87,7 @@ describe_pass(struct sweep *s, int p)
 		};
 }
 
-struct sweep *
-sweep_new(const struct plan *plan, struct worker *worker,
+struct sweep *sweep_new(const struct plan *plan, struct worker *worker,
 	const struct sweep_hooks *hooks)
 {
 	struct sweep *s = xcalloc(1, sizeof *s);
@@ -114,8 +112,7 @@ sweep_new(const struct plan *plan, struct worker *worker,
 }
 
 /* Everything dies with the worker; a living one gets its textures back. */
-static void
-free_objects(struct sweep *s)
+static void free_objects(struct sweep *s)
 {
 	const struct manifest *m = s->scene->variant->manifest;
 	struct err err = ERR_INIT;
@@ -138,8 +135,7 @@ free_objects(struct sweep *s)
 	err_release(&err);
 }
 
-void
-sweep_free(struct sweep *s)
+void sweep_free(struct sweep *s)
 {
 	if (!s)
 		return;
@@ -157,8 +153,7 @@ sweep_free(struct sweep *s)
 	free(s);
 }
 
-uint32_t
-sweep_fault(const struct sweep *s)
+uint32_t sweep_fault(const struct sweep *s)
 {
 	return s->fault;
 }
@@ -166,8 +161,7 @@ sweep_fault(const struct sweep *s)
 /* Textures and buffers ------------------------------------------------------- */
 
 /* A free slot of the pass, made when there is none. Contents are whatever. */
-static int
-take_slot(struct sweep *s, int p, size_t *out, int *is_new, struct err *err)
+static int take_slot(struct sweep *s, int p, size_t *out, int *is_new, struct err *err)
 {
 	struct pass_slots *ps = &s->pass[p];
 
@@ -192,8 +186,7 @@ take_slot(struct sweep *s, int p, size_t *out, int *is_new, struct err *err)
 	return 0;
 }
 
-static int
-take_clear_slot(struct sweep *s, int p, size_t *out, struct err *err)
+static int take_clear_slot(struct sweep *s, int p, size_t *out, struct err *err)
 {
 	int is_new;
 
@@ -206,8 +199,7 @@ take_clear_slot(struct sweep *s, int p, size_t *out, struct err *err)
 	return 0;
 }
 
-static int
-take_buffer(struct sweep *s, int storage, int is_zeroed, size_t *out,
+static int take_buffer(struct sweep *s, int storage, int is_zeroed, size_t *out,
 	struct err *err)
 {
 	for (size_t i = 0; i < s->nbuffer; i++)
@@ -228,8 +220,7 @@ take_buffer(struct sweep *s, int storage, int is_zeroed, size_t *out,
 	return 0;
 }
 
-static struct slot *
-slot_of(struct sweep *s, uint32_t node)
+static struct slot *slot_of(struct sweep *s, uint32_t node)
 {
 	if (s->slot_of[node] == 0)
 		return NULL;
@@ -237,8 +228,7 @@ slot_of(struct sweep *s, uint32_t node)
 		.slot[s->slot_of[node] - 1];
 }
 
-static void
-drop_node(struct sweep *s, uint32_t node)
+static void drop_node(struct sweep *s, uint32_t node)
 {
 	struct slot *slot = slot_of(s, node);
 
@@ -247,8 +237,7 @@ drop_node(struct sweep *s, uint32_t node)
 	s->slot_of[node] = 0;
 }
 
-static void
-drop_version(struct sweep *s, uint32_t version)
+static void drop_version(struct sweep *s, uint32_t version)
 {
 	if (s->buffer_of[version] != 0)
 		s->buffer[s->buffer_of[version] - 1].is_free = 1;
@@ -256,8 +245,7 @@ drop_version(struct sweep *s, uint32_t version)
 }
 
 /* Makes a stored node resident. */
-static int
-load_node(struct sweep *s, uint32_t node, struct err *err)
+static int load_node(struct sweep *s, uint32_t node, struct err *err)
 {
 	int p = keys_node_pass(s->keys, node), is_new;
 	struct pass_slots *ps = &s->pass[p];
@@ -300,8 +288,7 @@ load_node(struct sweep *s, uint32_t node, struct err *err)
 	return 0;
 }
 
-static int
-load_version(struct sweep *s, uint32_t v, struct err *err)
+static int load_version(struct sweep *s, uint32_t v, struct err *err)
 {
 	const struct version *version = &s->keys->version[v];
 	uint64_t size = s->scene->graph->storage_size[version->storage];
@@ -333,8 +320,7 @@ load_version(struct sweep *s, uint32_t v, struct err *err)
 }
 
 /* A texture of raw texels, made once and filled anew when they change. */
-static int
-upload_texels(struct sweep *s, uint32_t *texture, int width, int height,
+static int upload_texels(struct sweep *s, uint32_t *texture, int width, int height,
 	const void *texel, struct err *err)
 {
 	struct texture_desc desc = { .kind = TEXTURE_2D, .width = width,
@@ -356,8 +342,7 @@ upload_texels(struct sweep *s, uint32_t *texture, int width, int height,
 	return worker_texture_mips(s->worker, *texture, err);
 }
 
-static int
-load_asset(struct sweep *s, int a, struct err *err)
+static int load_asset(struct sweep *s, int a, struct err *err)
 {
 	const struct image *image;
 
@@ -392,8 +377,7 @@ load_asset(struct sweep *s, int a, struct err *err)
 }
 
 /* Makes the zeros that a pass's readers find before frame 0. */
-static int
-load_zeros(struct sweep *s, int p, struct err *err)
+static int load_zeros(struct sweep *s, int p, struct err *err)
 {
 	size_t at;
 
@@ -412,8 +396,7 @@ load_zeros(struct sweep *s, int p, struct err *err)
 /* Draws ------------------------------------------------------------------------ */
 
 /* Makes everything resident that the node reads. */
-static int
-load_inputs(struct sweep *s, uint32_t node, const struct take *take,
+static int load_inputs(struct sweep *s, uint32_t node, const struct take *take,
 	size_t ntake, struct err *err)
 {
 	const struct variant *v = s->scene->variant;
@@ -453,8 +436,7 @@ load_inputs(struct sweep *s, uint32_t node, const struct take *take,
 	return rc;
 }
 
-static uint32_t
-channel_texture(struct sweep *s, const struct input_ref *in,
+static uint32_t channel_texture(struct sweep *s, const struct input_ref *in,
 	const struct take *take, size_t ntake)
 {
 	if (in->asset >= 0)
@@ -474,8 +456,7 @@ channel_texture(struct sweep *s, const struct input_ref *in,
 	return 0;
 }
 
-static enum texture_kind
-channel_kind(const struct manifest *m, const struct input_ref *in)
+static enum texture_kind channel_kind(const struct manifest *m, const struct input_ref *in)
 {
 	if (in->kind == INPUT_CUBEMAP || (in->kind == INPUT_PASS &&
 	    m->pass[in->pass].kind == PASS_CUBEMAP))
@@ -487,8 +468,7 @@ channel_kind(const struct manifest *m, const struct input_ref *in)
  * The slot a node is drawn into: for a pass with history, one that holds it:
  * the history's own slot when nobody reads it any more, else a copy.
  */
-static int
-take_target(struct sweep *s, uint32_t node, const struct take *take,
+static int take_target(struct sweep *s, uint32_t node, const struct take *take,
 	size_t ntake, size_t *out, struct err *err)
 {
 	int p = keys_node_pass(s->keys, node), is_new;
@@ -523,8 +503,7 @@ take_target(struct sweep *s, uint32_t node, const struct take *take,
 }
 
 /* The buffer a written block works on becomes the next version's. */
-static int
-take_storage(struct sweep *s, uint32_t node, const struct take *take,
+static int take_storage(struct sweep *s, uint32_t node, const struct take *take,
 	struct err *err)
 {
 	const struct plan_version *now = &s->plan->version[take->version];
@@ -548,8 +527,7 @@ take_storage(struct sweep *s, uint32_t node, const struct take *take,
 	return 0;
 }
 
-static int
-send_draw(struct sweep *s, uint32_t node, const struct take *take,
+static int send_draw(struct sweep *s, uint32_t node, const struct take *take,
 	size_t ntake, size_t target, struct err *err)
 {
 	const struct variant *v = s->scene->variant;
@@ -613,8 +591,7 @@ send_draw(struct sweep *s, uint32_t node, const struct take *take,
 	return rc;
 }
 
-static int
-draw_node(struct sweep *s, uint32_t node, struct err *err)
+static int draw_node(struct sweep *s, uint32_t node, struct err *err)
 {
 	struct take take[TAKE_MAX];
 	size_t ntake = keys_takes(s->keys, node, take), target;
@@ -655,8 +632,7 @@ draw_node(struct sweep *s, uint32_t node, struct err *err)
 
 /* Reads ------------------------------------------------------------------------- */
 
-static size_t
-new_read(struct sweep *s, const struct sha256 *key, int index, uint32_t node)
+static size_t new_read(struct sweep *s, const struct sha256 *key, int index, uint32_t node)
 {
 	size_t i = 0;
 
@@ -672,8 +648,7 @@ new_read(struct sweep *s, const struct sha256 *key, int index, uint32_t node)
 }
 
 /* Reads back what is wanted of a node that was drawn: outputs, then buffers. */
-static int
-read_node(struct sweep *s, uint32_t node, struct err *err)
+static int read_node(struct sweep *s, uint32_t node, struct err *err)
 {
 	int p = keys_node_pass(s->keys, node), at = 0;
 	struct pass_slots *ps = &s->pass[p];
@@ -725,8 +700,7 @@ read_node(struct sweep *s, uint32_t node, struct err *err)
 
 /* Events ------------------------------------------------------------------------ */
 
-static int
-handle_events(struct sweep *s, struct err *err)
+static int handle_events(struct sweep *s, struct err *err)
 {
 	struct worker_event event;
 
@@ -760,8 +734,7 @@ handle_events(struct sweep *s, struct err *err)
 }
 
 /* The zeros before frame 0 are read by frame 0 alone. */
-static void
-drop_zeros(struct sweep *s)
+static void drop_zeros(struct sweep *s)
 {
 	for (size_t p = 0; p < s->scene->variant->manifest->npass; p++)
 		if (s->pass[p].zero != 0) {
@@ -770,8 +743,7 @@ drop_zeros(struct sweep *s)
 		}
 }
 
-static int
-advance(struct sweep *s, struct err *err)
+static int advance(struct sweep *s, struct err *err)
 {
 	while (s->node < s->plan->end) {
 		const struct plan_node *n = &s->plan->node[s->node];
@@ -797,8 +769,7 @@ advance(struct sweep *s, struct err *err)
 	return 0;
 }
 
-enum sweep_state
-sweep_step(struct sweep *s, struct err *err)
+enum sweep_state sweep_step(struct sweep *s, struct err *err)
 {
 	if (s->ended != SWEEP_BUSY)
 		return s->ended;

@@ -23,8 +23,7 @@ struct source_file {
 	const struct piece *piece;
 };
 
-static int
-torn(struct assembly *a, const struct piece *piece)
+static int torn(struct assembly *a, const struct piece *piece)
 {
 	a->is_torn = 1;
 	return err_set(&a->err, STATUS_MACHINE,
@@ -32,8 +31,7 @@ torn(struct assembly *a, const struct piece *piece)
 		piece->path);
 }
 
-static int
-piece_open(struct assembly *a, const struct piece *piece,
+static int piece_open(struct assembly *a, const struct piece *piece,
 	struct source_file *out)
 {
 	out->piece = piece;
@@ -44,8 +42,7 @@ piece_open(struct assembly *a, const struct piece *piece,
 	return 0;
 }
 
-static int
-piece_take(struct assembly *a, struct source_file *s, void *data, size_t n)
+static int piece_take(struct assembly *a, struct source_file *s, void *data, size_t n)
 {
 	if (fread(data, 1, n, s->file) != n)
 		return torn(a, s->piece);
@@ -53,8 +50,7 @@ piece_take(struct assembly *a, struct source_file *s, void *data, size_t n)
 	return 0;
 }
 
-static int
-piece_check(struct assembly *a, struct source_file *s)
+static int piece_check(struct assembly *a, struct source_file *s)
 {
 	struct sha256 sha;
 
@@ -62,8 +58,7 @@ piece_check(struct assembly *a, struct source_file *s)
 	return sha256_equal(&sha, &s->piece->sha) ? 0 : torn(a, s->piece);
 }
 
-static void
-piece_close(struct source_file *s)
+static void piece_close(struct source_file *s)
 {
 	if (s->file)
 		fclose(s->file);
@@ -71,8 +66,7 @@ piece_close(struct source_file *s)
 }
 
 /* The whole object. */
-static int
-piece_read(struct assembly *a, const struct piece *piece, struct buf *out)
+static int piece_read(struct assembly *a, const struct piece *piece, struct buf *out)
 {
 	struct source_file s = { 0 };
 	int rc = piece_open(a, piece, &s);
@@ -89,8 +83,7 @@ piece_read(struct assembly *a, const struct piece *piece, struct buf *out)
 	return rc;
 }
 
-static int
-write_png(struct assembly *a, struct bundle_writer *w, const char *key,
+static int write_png(struct assembly *a, struct bundle_writer *w, const char *key,
 	const char *path, const struct piece *piece, const void *texel)
 {
 	struct buf png = BUF_INIT;
@@ -108,8 +101,7 @@ write_png(struct assembly *a, struct bundle_writer *w, const char *key,
 }
 
 /* Appends the piece to a stream as RGBA32F, or raw for storage. */
-static int
-stream_piece(struct assembly *a, struct bundle_stream *out,
+static int stream_piece(struct assembly *a, struct bundle_stream *out,
 	const struct piece *piece)
 {
 	struct source_file s = { 0 };
@@ -140,8 +132,7 @@ stream_piece(struct assembly *a, struct bundle_stream *out,
 	return rc;
 }
 
-static int
-compare_pieces(const void *a, const void *b)
+static int compare_pieces(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
 
@@ -150,8 +141,7 @@ compare_pieces(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int
-write_state(struct assembly *a, struct bundle_writer *w)
+static int write_state(struct assembly *a, struct bundle_writer *w)
 {
 	struct state state = { .version = 4, .width = a->width,
 		.height = a->height, .fps = a->fps,
@@ -200,8 +190,7 @@ write_state(struct assembly *a, struct bundle_writer *w)
 }
 
 /* passes/STEM-output-K.* and passes/STEM-face-F.*, each raw and PNG. */
-static int
-write_intermediate(struct assembly *a, struct bundle_writer *w,
+static int write_intermediate(struct assembly *a, struct bundle_writer *w,
 	const struct piece *piece, const char *stem)
 {
 	struct buf data = BUF_INIT;
@@ -243,8 +232,7 @@ write_intermediate(struct assembly *a, struct bundle_writer *w,
 	return rc;
 }
 
-static int
-write_intermediates(struct assembly *a, struct bundle_writer *w)
+static int write_intermediates(struct assembly *a, struct bundle_writer *w)
 {
 	char **stem = xcalloc(a->nintermediate + 1, sizeof *stem);
 	size_t nstem = 0;
@@ -267,8 +255,7 @@ write_intermediates(struct assembly *a, struct bundle_writer *w)
 }
 
 /* Stamps of the files at their final place. */
-static int
-note_files(struct assembly *a, const struct artifact *artifact,
+static int note_files(struct assembly *a, const struct artifact *artifact,
 	size_t nartifact)
 {
 	char *path = fs_join(a->path, "trace.json");
@@ -297,8 +284,7 @@ note_files(struct assembly *a, const struct artifact *artifact,
 	return rc;
 }
 
-static int
-finish(struct assembly *a, struct bundle_writer *w)
+static int finish(struct assembly *a, struct bundle_writer *w)
 {
 	/* The writer is gone after bundle_finish; its list is still needed. */
 	size_t n = w->nartifact;
@@ -327,8 +313,7 @@ finish(struct assembly *a, struct bundle_writer *w)
 	return rc;
 }
 
-void
-assembly_run(struct assembly *a)
+void assembly_run(struct assembly *a)
 {
 	struct bundle_writer w = { 0 };
 	struct buf texel = BUF_INIT;
@@ -357,15 +342,13 @@ assembly_run(struct assembly *a)
 	a->ok = rc == 0;
 }
 
-static void
-piece_release(struct piece *p)
+static void piece_release(struct piece *p)
 {
 	free(p->name);
 	free(p->path);
 }
 
-void
-assembly_release(struct assembly *a)
+void assembly_release(struct assembly *a)
 {
 	free(a->path);
 	free(a->project);

@@ -73,8 +73,7 @@ struct assembly_job {
 	struct assembly assembly;
 };
 
-const char *
-capture_status_name(enum capture_status s)
+const char *capture_status_name(enum capture_status s)
 {
 	static const char *const name[] = {
 		[CAPTURE_CURRENT] = "current",
@@ -91,8 +90,7 @@ capture_status_name(enum capture_status s)
 
 /* Assets ----------------------------------------------------------------------- */
 
-static int
-read_asset(struct capture *c, size_t a, struct err *err)
+static int read_asset(struct capture *c, size_t a, struct err *err)
 {
 	const struct asset *asset = &c->env->manifest->asset[a];
 	struct buf bytes = BUF_INIT;
@@ -112,8 +110,7 @@ read_asset(struct capture *c, size_t a, struct err *err)
 }
 
 /* Sizes are remembered, so that keys need no decoding. */
-static int
-find_asset_size(struct capture *c, size_t a, struct err *err)
+static int find_asset_size(struct capture *c, size_t a, struct err *err)
 {
 	const struct asset *asset = &c->env->manifest->asset[a];
 	struct asset_info *info = &c->assets.info[a];
@@ -150,8 +147,7 @@ find_asset_size(struct capture *c, size_t a, struct err *err)
 	return rc;
 }
 
-static int
-load_assets(struct capture *c, struct err *err)
+static int load_assets(struct capture *c, struct err *err)
 {
 	const struct manifest *m = c->env->manifest;
 
@@ -180,8 +176,7 @@ load_assets(struct capture *c, struct err *err)
 	return 0;
 }
 
-static int
-refuse_live_inputs(const struct manifest *m, struct err *err)
+static int refuse_live_inputs(const struct manifest *m, struct err *err)
 {
 	for (size_t p = 0; p < m->npass; p++)
 		for (size_t i = 0; i < m->pass[p].ninput; i++) {
@@ -200,8 +195,7 @@ refuse_live_inputs(const struct manifest *m, struct err *err)
 
 /* Programs ---------------------------------------------------------------------- */
 
-static void
-set_free(struct program_set *set)
+static void set_free(struct program_set *set)
 {
 	if (!set)
 		return;
@@ -216,8 +210,7 @@ set_free(struct program_set *set)
 }
 
 /* HEAD, and which of the inputs differ from it. */
-static int
-find_git_state(const struct capture_env *env, const struct inputs *inputs,
+static int find_git_state(const struct capture_env *env, const struct inputs *inputs,
 	struct git_state *out, struct err *err)
 {
 	memset(out, 0, sizeof *out);
@@ -241,8 +234,7 @@ find_git_state(const struct capture_env *env, const struct inputs *inputs,
 	return 0;
 }
 
-static void
-hash_sources(struct program_set *set, const struct manifest *m)
+static void hash_sources(struct program_set *set, const struct manifest *m)
 {
 	set->source_sha = xcalloc(m->npass, sizeof *set->source_sha);
 	for (size_t p = 0; p < m->npass; p++) {
@@ -256,8 +248,7 @@ hash_sources(struct program_set *set, const struct manifest *m)
 	}
 }
 
-static int
-set_load(struct capture *c, struct program_set *set, const struct variant *v,
+static int set_load(struct capture *c, struct program_set *set, const struct variant *v,
 	struct err *err)
 {
 	const struct manifest *m = c->env->manifest;
@@ -289,14 +280,12 @@ set_load(struct capture *c, struct program_set *set, const struct variant *v,
 	return rc;
 }
 
-static int
-same_preset(const char *a, const char *b)
+static int same_preset(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static int
-find_set(struct capture *c, const struct variant *v, struct program_set **out,
+static int find_set(struct capture *c, const struct variant *v, struct program_set **out,
 	struct err *err)
 {
 	for (size_t i = 0; i < c->nset; i++)
@@ -313,8 +302,7 @@ find_set(struct capture *c, const struct variant *v, struct program_set **out,
 
 /* Groups ------------------------------------------------------------------------- */
 
-static char *
-bundle_path(const struct capture_request *r, const struct variant *v,
+static char *bundle_path(const struct capture_request *r, const struct variant *v,
 	int frame)
 {
 	struct sha256 id;
@@ -330,8 +318,7 @@ bundle_path(const struct capture_request *r, const struct variant *v,
 		sha256_hex(&id, hex));
 }
 
-static void
-add_job(struct group *g, const struct capture_request *r, int frame,
+static void add_job(struct group *g, const struct capture_request *r, int frame,
 	struct capture_bundle *result)
 {
 	g->job = array_grow(g->job, g->njob, &g->job_cap, sizeof *g->job);
@@ -346,8 +333,7 @@ add_job(struct group *g, const struct capture_request *r, int frame,
 	result->path = xstrdup(job->path);
 }
 
-static int
-make_groups(struct capture *c, const struct capture_request *request,
+static int make_groups(struct capture *c, const struct capture_request *request,
 	size_t nrequest, struct err *err)
 {
 	struct capture_bundle *bundle = c->result->bundle;
@@ -385,8 +371,7 @@ make_groups(struct capture *c, const struct capture_request *request,
 
 /* Results ------------------------------------------------------------------------ */
 
-static void
-fail_job(struct capture *c, struct job *job, const struct err *cause)
+static void fail_job(struct capture *c, struct job *job, const struct err *cause)
 {
 	struct err *err = &job->result->err;
 
@@ -401,8 +386,7 @@ fail_job(struct capture *c, struct job *job, const struct err *cause)
 		c->is_stopping = 1;
 }
 
-static int
-was_drawn(const struct capture *c, const struct sha256 *key)
+static int was_drawn(const struct capture *c, const struct sha256 *key)
 {
 	return map_get(&c->drawn, key->byte, sizeof key->byte) != MAP_NONE;
 }
@@ -413,24 +397,21 @@ struct drawn_check {
 	int is_drawn;
 };
 
-static void
-check_drawn(void *data, uint32_t node)
+static void check_drawn(void *data, uint32_t node)
 {
 	struct drawn_check *d = data;
 
 	d->is_drawn |= was_drawn(d->capture, &d->group->keys.key[node]);
 }
 
-static void
-check_written(void *data, uint32_t version)
+static void check_written(void *data, uint32_t version)
 {
 	struct drawn_check *d = data;
 
 	check_drawn(data, d->group->keys.version[version].writer);
 }
 
-static void
-count_reused(struct capture *c, const struct group *g, int frame)
+static void count_reused(struct capture *c, const struct group *g, int frame)
 {
 	for (size_t i = 0; i < g->graph.norder; i++) {
 		int p = g->graph.order[i];
@@ -440,8 +421,7 @@ count_reused(struct capture *c, const struct group *g, int frame)
 	}
 }
 
-static enum capture_status
-content_status(const struct capture *c, const struct group *g,
+static enum capture_status content_status(const struct capture *c, const struct group *g,
 	const struct job *job)
 {
 	struct drawn_check d = { c, g, 0 };
@@ -455,8 +435,7 @@ content_status(const struct capture *c, const struct group *g,
 	return CAPTURE_ASSEMBLED;
 }
 
-static int
-add_history(struct capture *c, const struct group *g, const struct job *job,
+static int add_history(struct capture *c, const struct group *g, const struct job *job,
 	const struct sha256 *content, struct err *err)
 {
 	const struct git_state *git = &g->set->git;
@@ -471,8 +450,7 @@ add_history(struct capture *c, const struct group *g, const struct job *job,
 }
 
 /* Records a bundle that stands at its path. file[] moves into the row. */
-static int
-record_bundle(struct capture *c, const struct group *g, struct job *job,
+static int record_bundle(struct capture *c, const struct group *g, struct job *job,
 	struct assembly *a, struct err *err)
 {
 	const struct git_state *git = &g->set->git;
@@ -501,8 +479,7 @@ record_bundle(struct capture *c, const struct group *g, struct job *job,
 }
 
 /* Retagging: trace.json alone, its git section alone. */
-static int
-retag(struct capture *c, const struct group *g, struct job *job,
+static int retag(struct capture *c, const struct group *g, struct job *job,
 	struct err *err)
 {
 	char *dir = fs_join(c->env->root, job->path);
@@ -544,8 +521,7 @@ retag(struct capture *c, const struct group *g, struct job *job,
 }
 
 /* A job that needs no content: current, or retagged. */
-static int
-settle_job(struct capture *c, const struct group *g, struct job *job,
+static int settle_job(struct capture *c, const struct group *g, struct job *job,
 	struct err *err)
 {
 	const struct git_state *git = &g->set->git;
@@ -566,16 +542,14 @@ settle_job(struct capture *c, const struct group *g, struct job *job,
 
 /* Assembling ---------------------------------------------------------------------- */
 
-static void
-run_assembly(struct pool_job *job)
+static void run_assembly(struct pool_job *job)
 {
 	struct assembly_job *a = job->data;
 
 	assembly_run(&a->assembly);
 }
 
-static int
-make_sttf(struct capture *c, struct group *g, struct err *err)
+static int make_sttf(struct capture *c, struct group *g, struct err *err)
 {
 	const struct manifest *m = c->env->manifest;
 	struct source *source;
@@ -596,8 +570,7 @@ make_sttf(struct capture *c, struct group *g, struct err *err)
 }
 
 /* 1 with the piece, 0 when its object is not there. */
-static int
-find_piece(struct capture *c, const struct group *g, const char *name,
+static int find_piece(struct capture *c, const struct group *g, const char *name,
 	const struct sha256 *key, int index, struct piece *out)
 {
 	struct product product;
@@ -615,8 +588,7 @@ find_piece(struct capture *c, const struct group *g, const char *name,
 	return 1;
 }
 
-static int
-find_picture(struct capture *c, const struct group *g, int p, int frame,
+static int find_picture(struct capture *c, const struct group *g, int p, int frame,
 	int output, struct piece *out)
 {
 	const struct pass *pass = &c->env->manifest->pass[p];
@@ -632,8 +604,7 @@ find_picture(struct capture *c, const struct group *g, int p, int frame,
 	return 1;
 }
 
-static int
-find_pieces(struct capture *c, const struct group *g, int frame,
+static int find_pieces(struct capture *c, const struct group *g, int frame,
 	int with_intermediates, struct assembly *a)
 {
 	const struct manifest *m = c->env->manifest;
@@ -672,8 +643,7 @@ find_pieces(struct capture *c, const struct group *g, int frame,
 	return 1;
 }
 
-static void
-find_timings(struct capture *c, const struct group *g, int frame,
+static void find_timings(struct capture *c, const struct group *g, int frame,
 	struct trace_timing *timing, size_t *n)
 {
 	*n = 0;
@@ -689,8 +659,7 @@ find_timings(struct capture *c, const struct group *g, int frame,
 }
 
 /* The git section of a bundle whose files are put back stays as it was. */
-static void
-keep_git(struct capture *c, const struct job *job, cJSON *json)
+static void keep_git(struct capture *c, const struct job *job, cJSON *json)
 {
 	char *dir = fs_join(c->env->root, job->path);
 	char *path = fs_join(dir, "trace.json");
@@ -714,8 +683,7 @@ keep_git(struct capture *c, const struct job *job, cJSON *json)
 }
 
 /* Starts writing a bundle whose products are all stored. 0 when some is not. */
-static int
-start_assembly(struct runner *r, struct job *job, struct err *err)
+static int start_assembly(struct runner *r, struct job *job, struct err *err)
 {
 	struct capture *c = r->capture;
 	struct group *g = r->group;
@@ -763,8 +731,7 @@ start_assembly(struct runner *r, struct job *job, struct err *err)
 }
 
 /* Starts all bundles whose products have arrived, in frame order. */
-static int
-assemble_ready(struct runner *r, struct err *err)
+static int assemble_ready(struct runner *r, struct err *err)
 {
 	struct group *g = r->group;
 
@@ -795,8 +762,7 @@ assemble_ready(struct runner *r, struct err *err)
 	return 0;
 }
 
-static int
-end_assembly(struct assembly_job *aj, struct err *err)
+static int end_assembly(struct assembly_job *aj, struct err *err)
 {
 	struct runner *r = aj->runner;
 	struct capture *c = r->capture;
@@ -843,8 +809,7 @@ end_assembly(struct assembly_job *aj, struct err *err)
 
 /* Products on their way to the store ------------------------------------------------ */
 
-static void
-run_store(struct pool_job *job)
+static void run_store(struct pool_job *job)
 {
 	struct store_job *s = job->data;
 
@@ -852,8 +817,7 @@ run_store(struct pool_job *job)
 		&s->err);
 }
 
-static int
-hook_take(void *data, const struct sha256 *key, int index, uint32_t node,
+static int hook_take(void *data, const struct sha256 *key, int index, uint32_t node,
 	struct slab *slab, struct err *err)
 {
 	struct runner *r = data;
@@ -874,8 +838,7 @@ hook_take(void *data, const struct sha256 *key, int index, uint32_t node,
 	return 0;
 }
 
-static void
-note_stored(struct group *g, const struct store_job *s)
+static void note_stored(struct group *g, const struct store_job *s)
 {
 	const struct pass *pass = &g->variant.manifest->pass[
 		keys_node_pass(&g->keys, s->node)];
@@ -890,8 +853,7 @@ note_stored(struct group *g, const struct store_job *s)
 		g->is_stored[s->node] = 1;
 }
 
-static int
-end_store(struct store_job *s, struct err *err)
+static int end_store(struct store_job *s, struct err *err)
 {
 	struct runner *r = s->runner;
 	int rc = s->rc;
@@ -917,8 +879,7 @@ end_store(struct store_job *s, struct err *err)
  * Collects finished jobs: bytes that are stored, bundles that are written; in
  * one transaction.
  */
-static int
-collect(struct capture *c, int wait, struct err *err)
+static int collect(struct capture *c, int wait, struct err *err)
 {
 	struct store *store = c->env->programs.store;
 	struct pool_job *job = pool_take(c->pool, wait);
@@ -948,8 +909,7 @@ collect(struct capture *c, int wait, struct err *err)
 
 /* Hooks of plans and sweeps ---------------------------------------------------------- */
 
-static int
-hook_has_node(void *data, const struct sha256 *key, int pass)
+static int hook_has_node(void *data, const struct sha256 *key, int pass)
 {
 	struct capture *c = data;
 	const struct pass *p = &c->env->manifest->pass[pass];
@@ -963,8 +923,7 @@ hook_has_node(void *data, const struct sha256 *key, int pass)
 	return 1;
 }
 
-static int
-hook_has_version(void *data, const struct sha256 *key, int storage)
+static int hook_has_version(void *data, const struct sha256 *key, int storage)
 {
 	struct capture *c = data;
 	struct product product;
@@ -975,8 +934,7 @@ hook_has_version(void *data, const struct sha256 *key, int storage)
 	return store_product(c->env->programs.store, key, 0, &product);
 }
 
-static int
-hook_is_failed(void *data, const struct sha256 *key, int pass)
+static int hook_is_failed(void *data, const struct sha256 *key, int pass)
 {
 	struct capture *c = data;
 
@@ -984,8 +942,7 @@ hook_is_failed(void *data, const struct sha256 *key, int pass)
 	return map_get(&c->failed, key->byte, sizeof key->byte) != MAP_NONE;
 }
 
-static int
-hook_load(void *data, const struct sha256 *key, int index, void *dst, size_t n)
+static int hook_load(void *data, const struct sha256 *key, int index, void *dst, size_t n)
 {
 	struct runner *r = data;
 	struct product product;
@@ -996,8 +953,7 @@ hook_load(void *data, const struct sha256 *key, int index, void *dst, size_t n)
 		dst, n);
 }
 
-static void
-hook_loaded(void *data, uint32_t node)
+static void hook_loaded(void *data, uint32_t node)
 {
 	struct runner *r = data;
 
@@ -1005,8 +961,7 @@ hook_loaded(void *data, uint32_t node)
 	r->capture->result->counts.nodes_loaded++;
 }
 
-static int
-hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err)
+static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err)
 {
 	struct runner *r = data;
 	struct capture *c = r->capture;
@@ -1030,8 +985,7 @@ hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err)
 		(uint64_t)w * (uint64_t)h, gpu_ns, err);
 }
 
-static int
-runner_worker(void *data, struct worker **out, struct err *err)
+static int runner_worker(void *data, struct worker **out, struct err *err)
 {
 	struct runner *r = data;
 
@@ -1040,8 +994,7 @@ runner_worker(void *data, struct worker **out, struct err *err)
 	return 0;
 }
 
-static int
-hook_program(void *data, struct worker *w, int p, uint32_t *id,
+static int hook_program(void *data, struct worker *w, int p, uint32_t *id,
 	struct err *err)
 {
 	struct runner *r = data;
@@ -1066,8 +1019,7 @@ hook_program(void *data, struct worker *w, int p, uint32_t *id,
 	return 0;
 }
 
-static int
-hook_image(void *data, int asset, const struct image **out, struct err *err)
+static int hook_image(void *data, int asset, const struct image **out, struct err *err)
 {
 	struct runner *r = data;
 
@@ -1079,8 +1031,7 @@ hook_image(void *data, int asset, const struct image **out, struct err *err)
 
 /* Running ------------------------------------------------------------------------------ */
 
-static void
-make_plan(struct capture *c, struct group *g)
+static void make_plan(struct capture *c, struct group *g)
 {
 	struct plan_hooks hooks = { hook_has_node, hook_has_version,
 		hook_is_failed, c };
@@ -1101,8 +1052,7 @@ make_plan(struct capture *c, struct group *g)
 	free(frame);
 }
 
-static int
-start_worker(struct runner *r, struct err *err)
+static int start_worker(struct runner *r, struct err *err)
 {
 	const struct capture_env *env = r->capture->env;
 	const struct gl_info *info;
@@ -1139,8 +1089,7 @@ start_worker(struct runner *r, struct err *err)
 }
 
 /* Plans what is left of a group and sends it off. */
-static int
-start_sweep(struct runner *r, struct err *err)
+static int start_sweep(struct runner *r, struct err *err)
 {
 	struct sweep_hooks hooks = { r, hook_load, hook_loaded, hook_take,
 		hook_drew, hook_program, hook_image };
@@ -1159,8 +1108,7 @@ start_sweep(struct runner *r, struct err *err)
 }
 
 /* 1 when the group would draw what another runner is drawing and will store. */
-static int
-must_wait(struct capture *c, const struct group *g)
+static int must_wait(struct capture *c, const struct group *g)
 {
 	for (int i = 0; i < c->nrunner; i++) {
 		const struct group *other = c->runner[i].group;
@@ -1184,8 +1132,7 @@ must_wait(struct capture *c, const struct group *g)
 	return 0;
 }
 
-static int
-needs_content(const struct group *g)
+static int needs_content(const struct group *g)
 {
 	for (size_t i = 0; i < g->njob; i++)
 		if (!g->job[i].is_done)
@@ -1194,8 +1141,7 @@ needs_content(const struct group *g)
 }
 
 /* Gives idle runners the next groups, in order. */
-static int
-start_groups(struct capture *c, struct err *err)
+static int start_groups(struct capture *c, struct err *err)
 {
 	for (int i = 0; i < c->nrunner && !c->is_stopping; i++) {
 		struct runner *r = &c->runner[i];
@@ -1218,8 +1164,7 @@ start_groups(struct capture *c, struct err *err)
 	return 0;
 }
 
-static void
-end_sweep(struct runner *r)
+static void end_sweep(struct runner *r)
 {
 	sweep_free(r->sweep);
 	r->sweep = NULL;
@@ -1229,8 +1174,7 @@ end_sweep(struct runner *r)
  * A draw failed or the worker died. What was stored stays; the node at fault
  * is not tried again in this run.
  */
-static int
-sweep_failed(struct runner *r, struct err *cause, struct err *err)
+static int sweep_failed(struct runner *r, struct err *cause, struct err *err)
 {
 	struct capture *c = r->capture;
 	uint32_t node = sweep_fault(r->sweep);
@@ -1255,8 +1199,7 @@ sweep_failed(struct runner *r, struct err *cause, struct err *err)
 }
 
 /* One turn of a runner: 1 when its group is done. */
-static int
-runner_step(struct runner *r, struct err *err)
+static int runner_step(struct runner *r, struct err *err)
 {
 	struct err cause = ERR_INIT;
 	int rc = 0;
@@ -1290,8 +1233,7 @@ runner_step(struct runner *r, struct err *err)
 	return 1;
 }
 
-static void
-report_progress(struct capture *c)
+static void report_progress(struct capture *c)
 {
 	long long now = proc_now_ns();
 	struct capture_progress p = { c->result->counts.nodes_drawn,
@@ -1306,8 +1248,7 @@ report_progress(struct capture *c)
 	c->env->progress(c->env->data, &p);
 }
 
-static void
-wait_for_something(struct capture *c)
+static void wait_for_something(struct capture *c)
 {
 	struct pollfd *fd = xcalloc((size_t)c->nrunner + 2, sizeof *fd);
 	nfds_t n = 0;
@@ -1323,8 +1264,7 @@ wait_for_something(struct capture *c)
 	free(fd);
 }
 
-static int
-is_busy(const struct capture *c)
+static int is_busy(const struct capture *c)
 {
 	for (int i = 0; i < c->nrunner; i++)
 		if (c->runner[i].group)
@@ -1332,8 +1272,7 @@ is_busy(const struct capture *c)
 	return 0;
 }
 
-static int
-run_groups(struct capture *c, struct err *err)
+static int run_groups(struct capture *c, struct err *err)
 {
 	int rc = 0;
 
@@ -1368,8 +1307,7 @@ run_groups(struct capture *c, struct err *err)
 }
 
 /* What a run would do: an upper bound, since aliases may shorten it. */
-static void
-describe_group(struct capture *c, struct group *g)
+static void describe_group(struct capture *c, struct group *g)
 {
 	struct store *store = c->env->programs.store;
 
@@ -1406,8 +1344,7 @@ describe_group(struct capture *c, struct group *g)
 }
 
 /* Keys, and what needs no content. */
-static int
-prepare_groups(struct capture *c, struct err *err)
+static int prepare_groups(struct capture *c, struct err *err)
 {
 	for (size_t i = 0; i < c->ngroup; i++) {
 		struct group *g = c->group[i];
@@ -1429,8 +1366,7 @@ prepare_groups(struct capture *c, struct err *err)
 	return 0;
 }
 
-static void
-make_runners(struct capture *c)
+static void make_runners(struct capture *c)
 {
 	int n = c->env->jobs > 0 ? c->env->jobs : 1;
 
@@ -1450,8 +1386,7 @@ make_runners(struct capture *c)
 	c->pool = pool_new(proc_ncpu());
 }
 
-static void
-capture_release(struct capture *c)
+static void capture_release(struct capture *c)
 {
 	const struct manifest *m = c->env->manifest;
 
@@ -1486,8 +1421,7 @@ capture_release(struct capture *c)
 	errs_release(&c->fault);
 }
 
-int
-capture_run(const struct capture_env *env,
+int capture_run(const struct capture_env *env,
 	const struct capture_request *request, size_t nrequest,
 	struct capture_result *result, struct err *err)
 {
@@ -1517,8 +1451,7 @@ capture_run(const struct capture_env *env,
 	return rc;
 }
 
-void
-capture_result_release(struct capture_result *r)
+void capture_result_release(struct capture_result *r)
 {
 	for (size_t i = 0; i < r->nbundle; i++) {
 		free(r->bundle[i].name);

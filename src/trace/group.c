@@ -6,15 +6,13 @@
 #include "config.h"
 #include "util/mem.h"
 
-static void
-job_release(struct job *job)
+static void job_release(struct job *job)
 {
 	free(job->path);
 	bundle_row_release(&job->row);
 }
 
-void
-group_release(struct group *g)
+void group_release(struct group *g)
 {
 	for (size_t i = 0; i < g->njob; i++)
 		job_release(&g->job[i]);
@@ -33,8 +31,7 @@ group_release(struct group *g)
 	memset(g, 0, sizeof *g);
 }
 
-char *
-job_reason(const struct job *job)
+char *job_reason(const struct job *job)
 {
 	if (!job->row.path)
 		return xstrdup("it was never captured");
@@ -44,8 +41,7 @@ job_reason(const struct job *job)
 }
 
 /* The manifest as far as it counts for a bundle. */
-static char *
-manifest_text(const struct variant *v)
+static char *manifest_text(const struct variant *v)
 {
 	static const char *const no_matter[] = { "trace", "test", "store" };
 	cJSON *json = variant_manifest(v);
@@ -57,8 +53,7 @@ manifest_text(const struct variant *v)
 	return text;
 }
 
-static void
-find_inputs_id(const struct group *g, struct job *job, const char *manifest,
+static void find_inputs_id(const struct group *g, struct job *job, const char *manifest,
 	struct encoder *e)
 {
 	const struct keys *k = &g->keys;
@@ -103,8 +98,7 @@ find_inputs_id(const struct group *g, struct job *job, const char *manifest,
 }
 
 /* 1 when the file stands as recorded; a new stamp costs a hash. */
-static int
-file_is_intact(const char *dir, struct bundle_file *f, int *has_new_stamp)
+static int file_is_intact(const char *dir, struct bundle_file *f, int *has_new_stamp)
 {
 	char *path = fs_join(dir, f->path);
 	struct fs_stamp now;
@@ -123,8 +117,7 @@ file_is_intact(const char *dir, struct bundle_file *f, int *has_new_stamp)
 	return ok;
 }
 
-static int
-check_outputs(const struct capture_env *env, struct job *job, struct err *err)
+static int check_outputs(const struct capture_env *env, struct job *job, struct err *err)
 {
 	int has_new_stamp = 0, rc = 0;
 
@@ -142,21 +135,18 @@ check_outputs(const struct capture_env *env, struct job *job, struct err *err)
 }
 
 /* A bundle tagged dirty whose inputs are those of HEAD now. */
-static int
-wants_retag(const struct group *g, const struct job *job)
+static int wants_retag(const struct group *g, const struct job *job)
 {
 	return job->row.dirty && g->set->git.has_head &&
 		g->set->git.ndirty == 0;
 }
 
-static int
-find_alias(void *data, const struct sha256 *key, struct sha256 *earlier)
+static int find_alias(void *data, const struct sha256 *key, struct sha256 *earlier)
 {
 	return store_alias(data, key, earlier);
 }
 
-static void
-add_wanted(struct group *g, int frame)
+static void add_wanted(struct group *g, int frame)
 {
 	size_t at = g->nwanted;
 
@@ -172,8 +162,7 @@ add_wanted(struct group *g, int frame)
 	g->nwanted++;
 }
 
-int
-group_prepare(struct group *g, const struct capture_env *env,
+int group_prepare(struct group *g, const struct capture_env *env,
 	const struct driver_row *driver, const struct asset_set *assets,
 	struct err *err)
 {
@@ -217,8 +206,7 @@ struct frame_check {
 	uint32_t failed;
 };
 
-static void
-check_node(void *data, uint32_t node)
+static void check_node(void *data, uint32_t node)
 {
 	struct frame_check *c = data;
 	const struct plan_node *n = &c->g->plan.node[node];
@@ -229,8 +217,7 @@ check_node(void *data, uint32_t node)
 		c->is_missing = 1;
 }
 
-static void
-check_version(void *data, uint32_t version)
+static void check_version(void *data, uint32_t version)
 {
 	struct frame_check *c = data;
 	uint32_t writer = c->g->keys.version[version].writer;
@@ -243,8 +230,7 @@ check_version(void *data, uint32_t version)
 		c->is_missing = 1;
 }
 
-int
-group_frame_is_stored(const struct group *g, int frame)
+int group_frame_is_stored(const struct group *g, int frame)
 {
 	struct frame_check c = { g, 0, NODE_NONE };
 
@@ -252,8 +238,7 @@ group_frame_is_stored(const struct group *g, int frame)
 	return !c.is_missing;
 }
 
-int
-group_frame_has_failed(const struct group *g, int frame, uint32_t *which)
+int group_frame_has_failed(const struct group *g, int frame, uint32_t *which)
 {
 	struct frame_check c = { g, 0, NODE_NONE };
 

@@ -6,8 +6,7 @@
 #include "config.h"
 #include "util/mem.h"
 
-void
-git_state_release(struct git_state *g)
+void git_state_release(struct git_state *g)
 {
 	repo_commit_release(&g->head);
 	for (size_t i = 0; i < g->ndirty; i++)
@@ -16,22 +15,19 @@ git_state_release(struct git_state *g)
 	memset(g, 0, sizeof *g);
 }
 
-static cJSON *
-string_or_null(const char *s)
+static cJSON *string_or_null(const char *s)
 {
 	return s ? cJSON_CreateString(s) : cJSON_CreateNull();
 }
 
-static void
-add_sha(cJSON *object, const char *name, const struct sha256 *sha)
+static void add_sha(cJSON *object, const char *name, const struct sha256 *sha)
 {
 	char hex[SHA256_HEX + 1];
 
 	cJSON_AddStringToObject(object, name, sha256_hex(sha, hex));
 }
 
-cJSON *
-git_json(const struct git_state *git)
+cJSON *git_json(const struct git_state *git)
 {
 	if (!git || !git->has_head)
 		return cJSON_CreateNull();
@@ -49,8 +45,7 @@ git_json(const struct git_state *git)
 	return json;
 }
 
-static cJSON *
-uniforms_json(const struct keys *k, int frame)
+static cJSON *uniforms_json(const struct keys *k, int frame)
 {
 	const struct variant *v = k->scene->variant;
 	const struct manifest *m = v->manifest;
@@ -65,8 +60,7 @@ uniforms_json(const struct keys *k, int frame)
 	return json;
 }
 
-static cJSON *
-timings_json(const struct trace_facts *f)
+static cJSON *timings_json(const struct trace_facts *f)
 {
 	const struct variant *v = f->keys->scene->variant;
 	cJSON *json = cJSON_CreateArray();
@@ -85,8 +79,7 @@ timings_json(const struct trace_facts *f)
 	return json;
 }
 
-static cJSON *
-diagnostics_json(const struct graph *g)
+static cJSON *diagnostics_json(const struct graph *g)
 {
 	struct diagnostics d = { NULL, 0, 0 };
 	cJSON *json = cJSON_CreateArray();
@@ -112,8 +105,7 @@ diagnostics_json(const struct graph *g)
 	return json;
 }
 
-static cJSON *
-edges_json(const struct graph *g, int is_previous)
+static cJSON *edges_json(const struct graph *g, int is_previous)
 {
 	const struct manifest *m = g->manifest;
 	cJSON *json = cJSON_CreateArray();
@@ -132,8 +124,7 @@ edges_json(const struct graph *g, int is_previous)
 	return json;
 }
 
-static cJSON *
-synchronization_json(const struct graph *g)
+static cJSON *synchronization_json(const struct graph *g)
 {
 	const struct manifest *m = g->manifest;
 	cJSON *json = cJSON_CreateObject();
@@ -163,8 +154,7 @@ synchronization_json(const struct graph *g)
 	return json;
 }
 
-static void
-add_hashes(cJSON *json, const struct trace_facts *f)
+static void add_hashes(cJSON *json, const struct trace_facts *f)
 {
 	const struct scene *scene = f->keys->scene;
 	const struct manifest *m = scene->variant->manifest;
@@ -178,8 +168,7 @@ add_hashes(cJSON *json, const struct trace_facts *f)
 		add_sha(assets, m->asset[a].name, &scene->asset[a].sha);
 }
 
-static void
-add_ours(cJSON *json, const struct trace_facts *f)
+static void add_ours(cJSON *json, const struct trace_facts *f)
 {
 	const struct scene *scene = f->keys->scene;
 	const struct manifest *m = scene->variant->manifest;
@@ -207,8 +196,7 @@ add_ours(cJSON *json, const struct trace_facts *f)
 	cJSON_AddStringToObject(tool, "version", STBUILD_VERSION);
 }
 
-cJSON *
-trace_json(const struct trace_facts *f)
+cJSON *trace_json(const struct trace_facts *f)
 {
 	const struct variant *v = f->keys->scene->variant;
 	const struct graph *g = f->keys->scene->graph;

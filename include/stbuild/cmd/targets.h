@@ -1,0 +1,41 @@
+#ifndef STBUILD_CMD_TARGETS_H
+#define STBUILD_CMD_TARGETS_H
+
+/*
+ * What the command line asks for, as capture requests: NAME, NAME@FRAMES, or
+ * nothing (all traces), with the options of one-off captures.
+ */
+
+#include "project/manifest.h"
+#include "project/variant.h"
+#include "trace/capture.h"
+#include "util/args.h"
+#include "util/err.h"
+
+struct target_options {		/* zeroed: none given */
+	const char *frame, *time, *frames;	/* as written, or null */
+	double width, height, fps;		/* 0: not given */
+	const char *preset;
+	struct args_list set;
+	int include_intermediates;
+	const char *output;			/* -o */
+};
+
+struct targets {
+	struct capture_request *request;
+	size_t nrequest;
+	int **frame;			/* owned lists of the requests */
+	struct variant_options variant;
+	char *output;			/* absolute path, or null */
+};
+
+/*
+ * Every fault is STATUS_INPUT; an unknown name gets a suggestion. Request
+ * names are borrowed from the manifest.
+ */
+int targets_find(const struct manifest *m, const struct target_options *o,
+	const struct args_list *operand, struct targets *out, struct err *err)
+	WARN_UNUSED;
+void targets_release(struct targets *t);
+
+#endif

@@ -1,0 +1,48 @@
+#ifndef STBUILD_VERIFY_REPLAY_H
+#define STBUILD_VERIFY_REPLAY_H
+
+/*
+ * Renders a bundle's frame again from its project.sttf alone and compares:
+ * the picture byte by byte, the state buffer by buffer.
+ */
+
+#include <stdint.h>
+
+#include "store/store.h"
+#include "trace/bundle.h"
+#include "util/buf.h"
+#include "util/err.h"
+
+struct worker;
+
+struct replay_env {
+	/* A living worker and its driver; called when it comes to rendering. */
+	int (*worker)(void *data, struct worker **out, struct err *err);
+	int (*driver)(void *data, const struct driver_row **out,
+		struct err *err);
+	void *data;
+	/* May be null. */
+	void (*progress)(void *data, uint64_t ndone, uint64_t ntotal);
+};
+
+struct replay {
+	int frame, width, height;
+	int is_exact;		/* RGB of final.png equal */
+	double rmse;
+	int is_state_valid;	/* header and every payload equal */
+	char *state_difference;	/* "buffer 'a' texel 3,7"; null when valid */
+	int has_driver;		/* the bundle says what drew it */
+	int is_driver_equal;
+	int is_foreign;		/* written by the ancestor: its conventions held */
+	uint8_t *rgb;		/* what was rendered, top row first */
+};
+
+/*
+ * STATUS_INPUT for a bundle that cannot be read, STATUS_FAILED for one that
+ * does not verify or render.
+ */
+int replay_run(const struct replay_env *env, const struct bundle *bundle,
+	struct replay *out, struct err *err) WARN_UNUSED;
+void replay_release(struct replay *r);
+
+#endif

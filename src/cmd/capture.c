@@ -1,0 +1,351 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/session.h"
+#include "cmd/targets.h"
+#include "project/limits.h"
+#include "trace/trace_json.h"
+#include "util/buf.h"
+#include "util/fs.h"
+#include "util/log.h"
+#include "util/mem.h"
+#include "util/proc.h"
+
+static struct target_options target;
+
+const struct args_option capture_option[] = {
+	{ 0, "frame", ARGS_STRING, &target.frame, 0, 0, "N",
+		"capture this frame" },
+	{ 0, "time", ARGS_STRING, &target.time, 0, 0, "S",
+		"capture the frame at this time" },
+	{ 0, "frames", ARGS_STRING, &target.frames, 0, 0, "LIST",
+		"capture these frames: 0,3,10:20:5" },
+	{ 0, "width", ARGS_NUMBER, &target.width, 1, LIMIT_SIZE, "N",
+		"width of the output" },
+	{ 0, "height", ARGS_NUMBER, &target.height, 1, LIMIT_SIZE, "N",
+		"height of the output" },
+	{ 0, "fps", ARGS_NUMBER, &target.fps, 1e-3, LIMIT_FPS, "N",
+		"frames a second" },
+	{ 0, "preset", ARGS_STRING, &target.preset, 0, 0, "NAME",
+		"use this preset of the manifest" },
+	{ 0, "set", ARGS_LIST, &target.set, 0, 0, "NAME=VALUE",
+		"set a uniform" },
+	{ 0, "include-intermediates", ARGS_FLAG, &target.include_intermediates,
+		0, 0, NULL, "write each pass's outputs as well" },
+	{ 'o', "output", ARGS_STRING, &target.output, 0, 0, "DIR.sttrace",
+		"write the one bundle here" },
+	OPTION_END
+};
+
+/* Progress -------------------------------------------------------------------- */
+
+struct bar {
+	int is_shown;
+	long long start_ns;
+};
+
+static struct bar bar;
+
+static void wipe_bar(void *data)
+{
+	struct bar *b = data;
+
+	if (!b->is_shown)
+		return;
+	fputs("\r\033[K", stderr);
+	b->is_shown = 0;
+}
+
+static void show_progress(void *data, const struct capture_progress *p)
+{
+	enum { WIDTH = 24 };
+	char cells[WIDTH + 1];
+
+	(void)data;
+	if (p->ntotal == 0)
+		return;
+	int full = (int)(p->ndone * WIDTH / p->ntotal);
+	if (full > WIDTH)
+		full = WIDTH;
+	memset(cells, '.', WIDTH);
+	memset(cells, '#', (size_t)full);
+	cells[WIDTH] = '\0';
+	fprintf(stderr, "\r\033[K[%s] %llu/%llu draws", cells,
+		(unsigned long long)p->ndone, (unsigned long long)p->ntotal);
+	if (p->ndone > 0) {
+		double s = (double)(proc_now_ns() - bar.start_ns) / 1e9 *
+			(double)(p->ntotal - p->ndone) / (double)p->ndone;
+		fprintf(stderr, ", %.0f s left", s);
+	}
+	if (p->what)
+		fprintf(stderr, " (%s)", p->what);
+	fflush(stderr);
+	bar.is_shown = 1;
+}
+
+/* Results --------------------------------------------------------------------- */
+
+static cJSON *counts_json(const struct capture_counts *c)
+{
+	cJSON *json = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(json, "nodes_drawn", (double)c->nodes_drawn);
+	cJSON_AddNumberToObject(json, "nodes_loaded", (double)c->nodes_loaded);
+	cJSON_AddNumberToObject(json, "nodes_reused", (double)c->nodes_reused);
+	cJSON_AddNumberToObject(json, "programs_compiled",
+		(double)c->programs_compiled);
+	cJSON_AddNumberToObject(json, "traces_built", (double)c->traces_built);
+	cJSON_AddNumberToObject(json, "traces_current",
+		(double)c->traces_current);
+	cJSON_AddNumberToObject(json, "failures", (double)c->failures);
+	return json;
+}
+
+static cJSON *bundle_json(const struct capture_bundle *b)
+{
+	cJSON *json = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(json, "name", b->name);
+	cJSON_AddNumberToObject(json, "frame", b->frame);
+	cJSON_AddStringToObject(json, "path", b->path);
+	cJSON_AddStringToObject(json, "status",
+		capture_status_name(b->status));
+	if (b->status == CAPTURE_STALE) {
+		cJSON_AddStringToObject(json, "reason", b->reason);
+		cJSON_AddNumberToObject(json, "draws", (double)b->ndraw);
+		cJSON_AddNumberToObject(json, "loads", (double)b->nload);
+		cJSON_AddNumberToObject(json, "expected_ms",
+			(double)b->expected_ns / 1e6);
+	}
+	if (b->err.message)
+		cJSON_AddItemToObject(json, "error", error_json(&b->err));
+	return json;
+}
+
+static void print_json(struct session *s, const char *action,
+	const struct capture_result *r)
+{
+	cJSON *json = json_start(action);
+	struct repo *repo = session_repo(s);
+	struct git_state git = { 0 };
+	const struct driver_row *driver;
+	struct err err = ERR_INIT;
+	char hex[SHA256_HEX + 1];
+
+	if (r->counts.failures > 0)
+		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
+			cJSON_CreateFalse());
+	cJSON *traces = cJSON_AddArrayToObject(json, "traces");
+	for (size_t i = 0; i < r->nbundle; i++)
+		cJSON_AddItemToArray(traces, bundle_json(&r->bundle[i]));
+	cJSON_AddItemToObject(json, "counts", counts_json(&r->counts));
+	if (repo && repo_head(repo, &git.head, &err) == 0)
+		git.has_head = git.head.id[0] != '\0';
+	cJSON *git_section = git_json(&git);
+	cJSON_DeleteItemFromObjectCaseSensitive(git_section, "dirty");
+	cJSON_DeleteItemFromObjectCaseSensitive(git_section, "dirty_inputs");
+	cJSON_AddItemToObject(json, "git", git_section);
+	if (session_driver(s, &driver, &err) == 0) {
+		cJSON *d = cJSON_AddObjectToObject(json, "driver");
+		cJSON_AddStringToObject(d, "vendor", driver->vendor);
+		cJSON_AddStringToObject(d, "renderer", driver->renderer);
+		cJSON_AddStringToObject(d, "version", driver->version);
+		cJSON_AddStringToObject(d, "identity",
+			sha256_hex(&driver->identity, hex));
+	}
+	git_state_release(&git);
+	err_release(&err);
+	json_print(json);
+}
+
+static void print_plan(const struct capture_result *r)
+{
+	for (size_t i = 0; i < r->nbundle; i++) {
+		const struct capture_bundle *b = &r->bundle[i];
+		if (b->status == CAPTURE_STALE)
+			printf("%s@%d: stale, %s: %llu draws, %llu loads, "
+				"about %.1f s\n", b->name, b->frame, b->reason,
+				(unsigned long long)b->ndraw,
+				(unsigned long long)b->nload,
+				(double)b->expected_ns / 1e9);
+		else if (b->status == CAPTURE_RETAGGED)
+			printf("%s@%d: tagged dirty, and clean now: 0 draws\n",
+				b->name, b->frame);
+		else
+			printf("%s@%d: %s\n", b->name, b->frame,
+				capture_status_name(b->status));
+	}
+}
+
+static void print_done(const struct capture_result *r, double seconds)
+{
+	const struct capture_counts *c = &r->counts;
+
+	for (size_t i = 0; i < r->nbundle; i++) {
+		const struct capture_bundle *b = &r->bundle[i];
+		if (b->status != CAPTURE_CURRENT &&
+		    b->status != CAPTURE_FAILED && b->path)
+			printf("%s %s\n", capture_status_name(b->status),
+				b->path);
+	}
+	if (c->traces_built == 0 && c->failures == 0 && r->signal == 0)
+		log_info("all %llu up to date",
+			(unsigned long long)c->traces_current);
+	else
+		log_info("%llu written, %llu up to date, %llu failed; %llu "
+			"draws, %llu loads, %llu reused in %.1f s",
+			(unsigned long long)c->traces_built,
+			(unsigned long long)c->traces_current,
+			(unsigned long long)c->failures,
+			(unsigned long long)c->nodes_drawn,
+			(unsigned long long)c->nodes_loaded,
+			(unsigned long long)c->nodes_reused, seconds);
+}
+
+static void report_failures(const struct capture_result *r)
+{
+	for (size_t i = 0; i < r->nbundle; i++) {
+		const struct capture_bundle *b = &r->bundle[i];
+		if (b->status != CAPTURE_FAILED)
+			continue;
+		/* Frames of one trace often fail for one reason: once. */
+		int is_told = i > 0 && r->bundle[i - 1].status ==
+			CAPTURE_FAILED && strcmp(r->bundle[i - 1].err.message,
+			b->err.message) == 0;
+		char *text = err_text(&b->err);
+		if (is_told)
+			log_verbose("%s@%d: %s", b->name, b->frame, text);
+		else
+			log_error("%s@%d: %s", b->name, b->frame, text);
+		free(text);
+	}
+}
+
+/* The run ----------------------------------------------------------------------- */
+
+static int new_worker(void *data, struct worker **out, struct err *err)
+{
+	struct worker_options options;
+
+	session_worker_options(data, &options);
+	return worker_open(&options, out, err);
+}
+
+/* "target/" is ours: it tells git to leave it alone. */
+static int ignore_target(const struct session *s, struct err *err)
+{
+	char *dir = fs_join(s->root, "target");
+	char *file = fs_join(dir, ".gitignore");
+	int rc = 0;
+
+	if (!fs_exists(file) && (fs_mkdirs(dir, err) ||
+	    fs_write(file, "*\n", 2, 0, err)))
+		rc = -1;
+	free(file);
+	free(dir);
+	return rc;
+}
+
+/* 0, or -1; captures what the targets say. */
+static int run(struct session *s, struct options *o, const struct targets *t, int plan,
+	struct capture_result *result, struct err *err)
+{
+	struct capture_env env = { .root = s->root, .manifest = &s->manifest,
+		.tree = s->tree, .new_worker = new_worker, .data = s,
+		.repo = session_repo(s), .jobs = (int)o->jobs,
+		.keep_going = o->keep_going, .always = o->always,
+		.dry_run = plan };
+	struct inputs inputs = { 0 };
+	int rc;
+
+	/* The manifest's part of what was read; captures add their own. */
+	for (size_t i = 0; i < s->inputs.ninput; i++)
+		if (strcmp(s->inputs.input[i].path, s->manifest.path) == 0)
+			inputs_add(&inputs, s->inputs.input[i].path,
+				&s->inputs.input[i].sha);
+	env.manifest_inputs = &inputs;
+	if (!plan && isatty(STDERR_FILENO) && !o->silent && !o->json)
+		env.progress = show_progress;
+	rc = session_programs(s, &env.programs, err);
+	if (rc == 0 && !plan)
+		rc = ignore_target(s, err);
+	if (rc == 0)
+		rc = capture_run(&env, t->request, t->nrequest, result, err);
+	inputs_release(&inputs);
+	return rc;
+}
+
+static int is_stale(const struct capture_result *r)
+{
+	for (size_t i = 0; i < r->nbundle; i++)
+		if (r->bundle[i].status != CAPTURE_CURRENT)
+			return 1;
+	return 0;
+}
+
+static int capture_or_plan(struct options *o, const struct args_list *operand,
+	const char *action, int plan, struct err *err)
+{
+	struct session s = { 0 };
+	struct targets targets = { 0 };
+	struct capture_result result = { 0 };
+	int rc = -1;
+
+	bar.start_ns = proc_now_ns();
+	log_set_hook(wipe_bar, &bar);
+	if (session_open(&s, o, action, SESSION_BUILD, err) ||
+	    targets_find(&s.manifest, &target, operand, &targets, err) ||
+	    proc_catch_signals(err))
+		goto out;
+	if (run(&s, o, &targets, plan, &result, err)) {
+		if (!s.driver_changed)
+			goto out;
+		/* Keys were made for another driver than the one there is. */
+		err_release(err);
+		capture_result_release(&result);
+		s.driver_changed = 0;
+		if (run(&s, o, &targets, plan, &result, err))
+			goto out;
+	}
+	wipe_bar(&bar);
+	report_failures(&result);
+	if (o->json)
+		print_json(&s, action, &result);
+	else if (o->question || o->silent)
+		;
+	else if (plan)
+		print_plan(&result);
+	else
+		print_done(&result, (double)(proc_now_ns() - bar.start_ns) / 1e9);
+	if (result.signal != 0)
+		rc = 128 + result.signal;
+	else if (result.counts.failures > 0)
+		rc = STATUS_FAILED;
+	else
+		rc = o->question && is_stale(&result) ? STATUS_FAILED :
+			STATUS_OK;
+out:
+	wipe_bar(&bar);
+	log_set_hook(NULL, NULL);
+	capture_result_release(&result);
+	targets_release(&targets);
+	session_close(&s);
+	args_list_release(&target.set);
+	return rc;
+}
+
+int cmd_capture(struct options *o, const struct args_list *operand,
+	struct err *err)
+{
+	return capture_or_plan(o, operand, "capture",
+		o->dry_run || o->question, err);
+}
+
+int cmd_status(struct options *o, const struct args_list *operand,
+	struct err *err)
+{
+	return capture_or_plan(o, operand, "status", 1, err);
+}

@@ -1,0 +1,118 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/session.h"
+#include "trace/png.h"
+#include "util/fs.h"
+#include "util/log.h"
+#include "util/proc.h"
+#include "verify/replay.h"
+
+static const char *output;
+
+const struct args_option replay_option[] = {
+	{ 'o', "output", ARGS_STRING, &output, 0, 0, "FILE.png",
+		"write the picture that was rendered" },
+	OPTION_END
+};
+
+static int worker(void *data, struct worker **out, struct err *err)
+{
+	return session_worker(data, out, err);
+}
+
+static int driver(void *data, const struct driver_row **out, struct err *err)
+{
+	return session_driver(data, out, err);
+}
+
+static int write_picture(const struct replay *r, struct err *err)
+{
+	struct buf png = BUF_INIT;
+	int rc = png_encode(r->rgb, r->width, r->height, &png, err);
+
+	if (rc == 0)
+		rc = fs_write(output, png.data, png.len, 0, err);
+	buf_release(&png);
+	return rc;
+}
+
+static void print_result(const struct options *o, const struct bundle *b,
+	const struct replay *r)
+{
+	if (o->json) {
+		cJSON *json = json_start("replay");
+		if (!r->is_exact || !r->is_state_valid)
+			cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
+				cJSON_CreateFalse());
+		cJSON_AddStringToObject(json, "trace", b->dir);
+		cJSON_AddNumberToObject(json, "frame", r->frame);
+		cJSON_AddBoolToObject(json, "exact", r->is_exact);
+		cJSON_AddNumberToObject(json, "rmse", r->rmse);
+		cJSON_AddBoolToObject(json, "state_valid", r->is_state_valid);
+		cJSON_AddItemToObject(json, "state_difference",
+			r->state_difference ?
+			cJSON_CreateString(r->state_difference) :
+			cJSON_CreateNull());
+		cJSON_AddItemToObject(json, "driver_equal", r->has_driver ?
+			cJSON_CreateBool(r->is_driver_equal) :
+			cJSON_CreateNull());
+		cJSON_AddItemToObject(json, "output", output ?
+			cJSON_CreateString(output) : cJSON_CreateNull());
+		json_print(json);
+		return;
+	}
+	if (o->silent)
+		return;
+	printf("%s: frame %d at %dx%d: ", b->dir, r->frame, r->width,
+		r->height);
+	if (r->is_exact)
+		printf("picture bit-exact");
+	else
+		printf("picture differs, RMSE %.6f", r->rmse);
+	printf(", state %s", r->is_state_valid ? "equal" : "differs");
+	if (r->state_difference)
+		printf(" (%s)", r->state_difference);
+	if (r->has_driver)
+		printf(", %s driver", r->is_driver_equal ? "same" : "another");
+	putchar('\n');
+	if (r->is_foreign && !r->is_exact)
+		printf("The bundle was written by another program: its "
+			"wall-clock iDate, colours that start at 1e20 and "
+			"what it reads as the previous frame at frame 0 can "
+			"explain a difference.\n");
+}
+
+int cmd_replay(struct options *o, const struct args_list *operand, struct err *err)
+{
+	struct session s = { 0 };
+	struct bundle bundle = { 0 };
+	struct replay replay = { 0 };
+	struct replay_env env = { worker, driver, &s, NULL };
+	int rc = -1;
+
+	if (operand->nitem != 1)
+		return err_set(err, STATUS_INPUT,
+			"replay takes one bundle; see 'stbuild replay -h'");
+	session_bare(&s, o, "replay");
+	if (proc_catch_signals(err) ||
+	    bundle_open(operand->item[0], &bundle, err) ||
+	    replay_run(&env, &bundle, &replay, err))
+		goto out;
+	if (output && write_picture(&replay, err))
+		goto out;
+	print_result(o, &bundle, &replay);
+	rc = replay.is_exact && replay.is_state_valid ? STATUS_OK :
+		STATUS_FAILED;
+out:
+	if (rc != STATUS_OK && proc_signal() != 0) {
+		err_release(err);
+		rc = 128 + proc_signal();
+	}
+	replay_release(&replay);
+	bundle_release(&bundle);
+	session_close(&s);
+	return rc;
+}

@@ -1,0 +1,208 @@
+#include "cmd/targets.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/fs.h"
+#include "util/mem.h"
+#include "util/suggest.h"
+
+/* The frames that --frame, --time or --frames name; none: *n stays 0. */
+static int option_frames(const struct manifest *m, const struct target_options *o,
+	const struct trace *trace, int **frame, size_t *n, struct err *err)
+{
+	if (!!o->frame + !!o->time + !!o->frames > 1)
+		return err_set(err, STATUS_INPUT,
+			"--frame, --time and --frames exclude each other");
+	if (o->frames)
+		return frames_parse(o->frames, frame, n, err);
+	if (o->frame) {
+		if (frames_parse(o->frame, frame, n, err))
+			return -1;
+		if (*n != 1)
+			return err_set(err, STATUS_INPUT, "--frame takes one "
+				"frame; --frames takes a list");
+		return 0;
+	}
+	if (o->time) {
+		struct value time;
+		if (value_parse(o->time, VALUE_FLOAT, &time, err))
+			return err_wrap(err, "in --time %s", o->time);
+		double fps = o->fps > 0 ? o->fps :
+			trace && trace->fps > 0 ? trace->fps : m->fps;
+		if (time.f[0] < 0 || time.f[0] * fps > LIMIT_FRAME)
+			return err_set(err, STATUS_INPUT, "--time %s: a time "
+				"is at least 0, and at most frame %d", o->time,
+				LIMIT_FRAME);
+		*frame = xmalloc(sizeof **frame);
+		**frame = frame_of_time(time.f[0], fps);
+		*n = 1;
+	}
+	return 0;
+}
+
+static int has_variant_options(const struct target_options *o)
+{
+	return o->width > 0 || o->height > 0 || o->fps > 0 || o->preset ||
+		o->set.nitem > 0;
+}
+
+static struct capture_request *add_request(struct targets *t, const struct target_options *o,
+	const struct trace *trace, const char *name, int *frame, size_t nframe)
+{
+	t->request = xreallocarray(t->request, t->nrequest + 1,
+		sizeof *t->request);
+	t->frame = xreallocarray(t->frame, t->nrequest + 1, sizeof *t->frame);
+	t->frame[t->nrequest] = frame;
+	struct capture_request *r = &t->request[t->nrequest++];
+	*r = (struct capture_request){ .trace = trace, .name = name,
+		.frame = frame, .nframe = nframe, .options = &t->variant,
+		.include_intermediates = o->include_intermediates ||
+			(trace && trace->include_intermediates),
+		.is_one_off = has_variant_options(o), .path = t->output };
+	return r;
+}
+
+static int unknown_target(const struct manifest *m, const char *name, struct err *err)
+{
+	const char **known = xcalloc(m->ntrace + 1, sizeof *known);
+
+	for (size_t i = 0; i < m->ntrace; i++)
+		known[i] = m->trace[i].name;
+	const char *near = suggest(name, known, m->ntrace);
+	err_set(err, STATUS_INPUT, "there is no command or trace '%s'%s%s%s",
+		name, near ? "; did you mean '" : "", near ? near : "",
+		near ? "'?" : "");
+	free(known);
+	return -1;
+}
+
+/* One operand: NAME or NAME@FRAMES. */
+static int add_operand(const struct manifest *m, const struct target_options *o,
+	const char *word, struct targets *t, struct err *err)
+{
+	const char *at = strchr(word, '@');
+	char *name = at ? xstrndup(word, (size_t)(at - word)) : xstrdup(word);
+	int index = manifest_trace(m, name), rc = -1;
+	int *frame = NULL;
+	size_t n = 0;
+
+	if (index < 0) {
+		unknown_target(m, name, err);
+		goto out;
+	}
+	const struct trace *trace = &m->trace[index];
+	if (option_frames(m, o, trace, &frame, &n, err))
+		goto out;
+	if (at && n > 0) {
+		err_set(err, STATUS_INPUT, "target '%s' names its frames "
+			"already; leave --frame, --time and --frames away",
+			word);
+		goto out;
+	}
+	if (at && frames_parse(at + 1, &frame, &n, err)) {
+		err_wrap(err, "in target '%s'", word);
+		goto out;
+	}
+	if (n == 0) {
+		frame = xmemdup(trace->frame, trace->nframe * sizeof *frame);
+		n = trace->nframe;
+	}
+	add_request(t, o, trace, trace->name, frame, n);
+	frame = NULL;
+	rc = 0;
+out:
+	free(frame);
+	free(name);
+	return rc;
+}
+
+/* A frame option without a target: the project's own defaults. */
+static int add_default(const struct manifest *m, const struct target_options *o,
+	struct targets *t, struct err *err)
+{
+	int *frame = NULL;
+	size_t n = 0;
+
+	if (option_frames(m, o, NULL, &frame, &n, err)) {
+		free(frame);
+		return -1;
+	}
+	struct capture_request *r = add_request(t, o, NULL, "default", frame,
+		n);
+	/* A trace of that name in the manifest keeps its bundles. */
+	r->is_one_off |= m->has_traces && manifest_trace(m, "default") >= 0;
+	return 0;
+}
+
+static int check_output(const struct target_options *o, struct targets *t,
+	struct err *err)
+{
+	static const char ending[] = ".sttrace";
+	size_t n = strlen(o->output);
+
+	while (n > 1 && o->output[n - 1] == '/')
+		n--;
+	if (n < sizeof ending || strncmp(o->output + n - (sizeof ending - 1),
+	    ending, sizeof ending - 1) != 0)
+		return err_set(err, STATUS_INPUT,
+			"-o %s: a bundle's name ends in .sttrace", o->output);
+	char *path = xstrndup(o->output, n);
+	if (fs_exists(path) && !fs_is_dir(path)) {
+		free(path);
+		return err_set(err, STATUS_INPUT, "-o %s: there is a file of "
+			"that name", o->output);
+	}
+	char cwd[4096];
+	if (!getcwd(cwd, sizeof cwd)) {
+		free(path);
+		return err_errno(err, STATUS_MACHINE, "the current folder");
+	}
+	t->output = fs_join(cwd, path);
+	free(path);
+	return 0;
+}
+
+int targets_find(const struct manifest *m, const struct target_options *o,
+	const struct args_list *operand, struct targets *out, struct err *err)
+{
+	size_t nframe = 0;
+
+	memset(out, 0, sizeof *out);
+	out->variant = (struct variant_options){ .preset = o->preset,
+		.width = (int)o->width, .height = (int)o->height,
+		.fps = o->fps, .set = o->set.item, .nset = o->set.nitem };
+	if (o->output && check_output(o, out, err))
+		return -1;
+	if (operand->nitem == 0 && (o->frame || o->time || o->frames)) {
+		if (add_default(m, o, out, err))
+			return -1;
+	} else if (operand->nitem == 0) {
+		for (size_t i = 0; i < m->ntrace; i++)
+			if (add_operand(m, o, m->trace[i].name, out, err))
+				return -1;
+	}
+	for (size_t i = 0; i < operand->nitem; i++)
+		if (add_operand(m, o, operand->item[i], out, err))
+			return -1;
+	for (size_t i = 0; i < out->nrequest; i++)
+		nframe += out->request[i].nframe;
+	if (out->output && nframe != 1)
+		return err_set(err, STATUS_INPUT, "-o takes exactly one "
+			"frame, and %zu are asked for", nframe);
+	/* With -o a bundle is where it is wanted, not one of the trace's. */
+	for (size_t i = 0; i < out->nrequest && out->output; i++)
+		out->request[i].is_one_off = 1;
+	return 0;
+}
+
+void targets_release(struct targets *t)
+{
+	for (size_t i = 0; i < t->nrequest; i++)
+		free(t->frame[i]);
+	free(t->frame);
+	free(t->request);
+	free(t->output);
+	memset(t, 0, sizeof *t);
+}

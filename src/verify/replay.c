@@ -1,0 +1,437 @@
+#include "verify/replay.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "project/image.h"
+#include "render/sweep.h"
+#include "trace/pixel.h"
+#include "trace/programs.h"
+#include "trace/ststate.h"
+#include "trace/sttf.h"
+#include "util/map.h"
+#include "util/mem.h"
+#include "util/proc.h"
+#include "verify/compare.h"
+
+/* A wanted product, kept in memory. */
+struct kept {
+	struct sha256 key;
+	int index;
+	void *data;
+	size_t n;
+};
+
+struct stage {
+	const struct replay_env *env;
+	const struct bundle *bundle;
+	struct tree *tree;
+	struct manifest manifest;
+	int has_manifest;
+	struct variant variant;
+	struct graph graph;
+	struct scene scene;
+	struct asset_info *asset;
+	struct image *image;
+	struct programs programs;
+	struct key_program *key_program;
+	struct keys keys;
+	struct plan plan;
+	struct kept *kept;
+	size_t nkept;
+	struct worker *worker;
+	uint32_t next_program;
+	int ncompiled;
+	uint64_t ndrawn;
+};
+
+static int load_project(struct stage *s, struct err *err)
+{
+	struct buf sttf = BUF_INIT;
+	struct errs errs = ERRS_INIT;
+	char *path = NULL;
+	int rc = bundle_read(s->bundle, "project_sttf", &sttf, err);
+
+	if (rc == 0)
+		rc = sttf_read("project.sttf", sttf.data, sttf.len,
+			s->bundle->project, &s->tree, err);
+	buf_release(&sttf);
+	if (rc == 0)
+		rc = manifest_find(s->tree, &path, err);
+	if (rc == 0 && manifest_load(s->tree, path, NULL, &s->manifest,
+	    &errs)) {
+		err_move(err, &errs.err[0]);
+		rc = -1;
+	} else if (rc == 0) {
+		s->has_manifest = 1;
+	}
+	errs_release(&errs);
+	free(path);
+	return rc;
+}
+
+static int load_assets(struct stage *s, struct err *err)
+{
+	const struct manifest *m = &s->manifest;
+
+	s->asset = xcalloc(m->nasset + 1, sizeof *s->asset);
+	s->image = xcalloc(m->nasset + 1, sizeof *s->image);
+	for (size_t a = 0; a < m->nasset; a++) {
+		struct buf bytes = BUF_INIT;
+		char *resolved = NULL;
+		enum tree_kind kind;
+		int rc = tree_lookup(s->tree, m->asset[a].path, &kind,
+			&resolved, err);
+		if (rc == 0)
+			rc = tree_read(s->tree, resolved, LIMIT_ASSET_BYTES,
+				&bytes, err);
+		if (rc == 0)
+			rc = image_decode(&m->asset[a], m->asset[a].path,
+				bytes.data, bytes.len, &s->image[a], err);
+		sha256_of(bytes.data, bytes.len, &s->asset[a].sha);
+		s->asset[a].size[0] = s->image[a].width;
+		s->asset[a].size[1] = s->image[a].height;
+		s->asset[a].size[2] = s->image[a].depth;
+		buf_release(&bytes);
+		free(resolved);
+		if (rc != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int stage_worker(void *data, struct worker **out, struct err *err)
+{
+	struct stage *s = data;
+
+	(void)err;
+	*out = s->worker;
+	return 0;
+}
+
+static int load_programs(struct stage *s, const struct driver_row *driver,
+	struct err *err)
+{
+	const struct manifest *m = &s->manifest;
+	struct inputs inputs = { 0 };
+	struct program_env env = { s->tree, &inputs, NULL, driver,
+		stage_worker, s, &s->next_program, &s->ncompiled };
+	struct errs errs = ERRS_INIT;
+	int rc = programs_load(&env, &s->variant, s->graph.is_reached,
+		&s->programs, &errs);
+
+	if (rc != 0)
+		err_move(err, &errs.err[0]);
+	errs_release(&errs);
+	inputs_release(&inputs);
+	s->key_program = xcalloc(m->npass, sizeof *s->key_program);
+	for (size_t p = 0; p < m->npass; p++)
+		s->key_program[p] = (struct key_program){
+			&s->programs.program[p].shader.tokens,
+			s->programs.program[p].shader.has_discard,
+			&s->programs.program[p].reflection };
+	return rc;
+}
+
+/* Hooks: nothing is stored, everything wanted is kept in memory. */
+
+static int has_node(void *data, const struct sha256 *key, int pass)
+{
+	(void)data, (void)key, (void)pass;
+	return 0;
+}
+
+static int has_version(void *data, const struct sha256 *key, int storage)
+{
+	(void)data, (void)key, (void)storage;
+	return 0;
+}
+
+static int hook_load(void *data, const struct sha256 *key, int index, void *dst, size_t n)
+{
+	(void)data, (void)key, (void)index, (void)dst, (void)n;
+	return 0;
+}
+
+static void hook_loaded(void *data, uint32_t node)
+{
+	(void)data, (void)node;
+}
+
+static int hook_take(void *data, const struct sha256 *key, int index, uint32_t node,
+	struct slab *slab, struct err *err)
+{
+	struct stage *s = data;
+
+	(void)node, (void)err;
+	s->kept = xreallocarray(s->kept, s->nkept + 1, sizeof *s->kept);
+	s->kept[s->nkept++] = (struct kept){ *key, index,
+		xmemdup(slab->data, slab->size), slab->size };
+	worker_slab_put(s->worker, slab);
+	return 0;
+}
+
+static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err)
+{
+	struct stage *s = data;
+
+	(void)node, (void)gpu_ns, (void)err;
+	s->ndrawn++;
+	return 0;
+}
+
+static int hook_program(void *data, struct worker *w, int p, uint32_t *id,
+	struct err *err)
+{
+	struct stage *s = data;
+
+	(void)w, (void)err;
+	*id = s->programs.program[p].id;
+	return 0;
+}
+
+static int hook_image(void *data, int asset, const struct image **out, struct err *err)
+{
+	struct stage *s = data;
+
+	(void)err;
+	*out = &s->image[asset];
+	return 0;
+}
+
+static int render(struct stage *s, int frame, struct err *err)
+{
+	struct plan_hooks plan_hooks = { has_node, has_version, NULL, s };
+	struct sweep_hooks hooks = { s, hook_load, hook_loaded, hook_take,
+		hook_drew, hook_program, hook_image };
+	enum sweep_state state;
+
+	plan_make(&s->keys, &frame, 1, &plan_hooks, &s->plan);
+	struct sweep *sweep = sweep_new(&s->plan, s->worker, &hooks);
+	while ((state = sweep_step(sweep, err)) == SWEEP_BUSY &&
+	    proc_signal() == 0) {
+		struct pollfd fd[2] = { { worker_fd(s->worker), POLLIN, 0 },
+			{ proc_signal_fd(), POLLIN, 0 } };
+		if (s->env->progress)
+			s->env->progress(s->env->data, s->ndrawn,
+				s->plan.ndraw);
+		poll(fd, proc_signal_fd() >= 0 ? 2 : 1, 100);
+	}
+	sweep_free(sweep);
+	if (state == SWEEP_DONE)
+		return 0;
+	if (state == SWEEP_BUSY)
+		err_set(err, STATUS_FAILED, "interrupted");
+	return -1;
+}
+
+/* Comparing ---------------------------------------------------------------------- */
+
+static const struct kept *find_kept(const struct stage *s, const struct sha256 *key, int index)
+{
+	for (size_t i = 0; i < s->nkept; i++)
+		if (s->kept[i].index == index &&
+		    sha256_equal(&s->kept[i].key, key))
+			return &s->kept[i];
+	return NULL;
+}
+
+static const struct kept *find_output(const struct stage *s, int p, int frame)
+{
+	return find_kept(s, &s->keys.key[keys_node(&s->keys, p, frame)], 0);
+}
+
+static int compare_picture(struct stage *s, struct replay *out, struct err *err)
+{
+	const struct kept *final = find_output(s, s->manifest.image,
+		out->frame);
+	struct buf png = BUF_INIT;
+	struct comparison c;
+	uint8_t *rgba = NULL, *rgb;
+	int w, h, rc;
+	size_t n = (size_t)out->width * (size_t)out->height;
+
+	out->rgb = xmalloc(n * 3 + 1);
+	pixel_to_rgb8(FORMAT_RGBA8, final->data, out->width, out->height,
+		out->rgb);
+	rc = bundle_read(s->bundle, "final_image", &png, err);
+	if (rc == 0)
+		rc = image_decode_rgba8("final.png", png.data, png.len, &w, &h,
+			&rgba, err);
+	buf_release(&png);
+	if (rc != 0)
+		return -1;
+	if (w != out->width || h != out->height) {
+		free(rgba);
+		return err_set(err, STATUS_FAILED, "final.png is %dx%d, and "
+			"trace.json says %dx%d", w, h, out->width,
+			out->height);
+	}
+	rgb = xmalloc(n * 3 + 1);
+	for (size_t i = 0; i < n; i++)
+		memcpy(rgb + 3 * i, rgba + 4 * i, 3);
+	compare_bytes(rgb, out->rgb, n * 3, &c);
+	out->is_exact = c.is_equal;
+	out->rmse = c.rmse;
+	free(rgb);
+	free(rgba);
+	return 0;
+}
+
+/* The first difference of a buffer's payload, or null. */
+static char *compare_buffer(const struct stage *s, const struct state_buffer *b,
+	const char *payload, int frame)
+{
+	int p = manifest_pass(&s->manifest, b->name), w, h;
+	const struct kept *kept = p < 0 ? NULL : find_output(s, p, frame);
+
+	if (!kept)
+		return xasprintf("buffer '%s' is not rendered", b->name);
+	target_size(&s->variant, p, &w, &h);
+	if (w != b->width || h != b->height)
+		return xasprintf("buffer '%s' is %dx%d, recorded %dx%d",
+			b->name, w, h, b->width, b->height);
+	size_t n = (size_t)w * (size_t)h, i = 0;
+	float *wide = xmalloc(n * 16 + 1);
+	pixel_to_rgba32f(s->manifest.pass[p].format, kept->data, n, wide);
+	while (i < n && memcmp(&wide[4 * i], payload + 16 * i, 16) == 0)
+		i++;
+	free(wide);
+	return i == n ? NULL : xasprintf("buffer '%s' differs at texel "
+		"(%zu, %zu)", b->name, i % (size_t)w, i / (size_t)w);
+}
+
+static char *compare_storage(const struct stage *s, const struct state_storage *st,
+	const char *payload, int frame)
+{
+	int storage = graph_storage(&s->graph, st->name);
+
+	if (storage < 0)
+		return xasprintf("storage '%s' is not declared", st->name);
+	uint32_t v = keys_version_after(&s->keys, storage, frame);
+	const struct kept *kept = find_kept(s, &s->keys.version[v].key, 0);
+	if (!kept)
+		return xasprintf("storage '%s' is never written", st->name);
+	if (kept->n != st->bytes)
+		return xasprintf("storage '%s' has %zu bytes, recorded %llu",
+			st->name, kept->n, (unsigned long long)st->bytes);
+	size_t i = 0;
+	while (i < kept->n && ((const char *)kept->data)[i] == payload[i])
+		i++;
+	return i == kept->n ? NULL : xasprintf("storage '%s' differs at byte "
+		"%zu", st->name, i);
+}
+
+static int compare_state(struct stage *s, struct replay *out, struct err *err)
+{
+	struct buf file = BUF_INIT;
+	struct state state = { 0 };
+	char *difference = NULL;
+
+	if (!bundle_artifact(s->bundle, "state"))
+		return 0;	/* the ancestor leaves out a snapshot that fails */
+	if (bundle_read(s->bundle, "state", &file, err) ||
+	    state_read("state.ststate", file.data, file.len, &state, err)) {
+		buf_release(&file);
+		return -1;
+	}
+	if (state.width != out->width || state.height != out->height ||
+	    state.frame != out->frame)
+		difference = xasprintf("its header says frame %d at %dx%d",
+			state.frame, state.width, state.height);
+	for (size_t i = 0; i < state.nbuffer && !difference; i++)
+		difference = compare_buffer(s, &state.buffer[i],
+			file.data + state.buffer[i].at, out->frame);
+	for (size_t i = 0; i < state.nstorage && !difference; i++)
+		difference = compare_storage(s, &state.storage[i],
+			file.data + state.storage[i].at, out->frame);
+	out->is_state_valid = !difference;
+	out->state_difference = difference;
+	state_release(&state);
+	buf_release(&file);
+	return 0;
+}
+
+static void compare_driver(const struct bundle *b, const struct driver_row *driver,
+	struct replay *out)
+{
+	const cJSON *theirs = cJSON_GetObjectItemCaseSensitive(
+		cJSON_GetObjectItemCaseSensitive(b->json, "driver"),
+		"identity");
+	char hex[SHA256_HEX + 1];
+
+	out->has_driver = cJSON_IsString(theirs);
+	out->is_driver_equal = out->has_driver && strcmp(theirs->valuestring,
+		sha256_hex(&driver->identity, hex)) == 0;
+}
+
+static void stage_release(struct stage *s)
+{
+	for (size_t i = 0; i < s->nkept; i++)
+		free(s->kept[i].data);
+	free(s->kept);
+	plan_release(&s->plan);
+	keys_release(&s->keys);
+	free(s->key_program);
+	programs_release(&s->programs);
+	graph_release(&s->graph);
+	for (size_t a = 0; s->image && a < s->manifest.nasset; a++)
+		image_release(&s->image[a]);
+	free(s->image);
+	free(s->asset);
+	variant_release(&s->variant);
+	if (s->has_manifest)
+		manifest_release(&s->manifest);
+	tree_free(s->tree);
+}
+
+int replay_run(const struct replay_env *env, const struct bundle *bundle,
+	struct replay *out, struct err *err)
+{
+	struct stage s = { .env = env, .bundle = bundle };
+	const struct driver_row *driver;
+	struct errs faults = ERRS_INIT;
+	int rc = -1;
+
+	memset(out, 0, sizeof *out);
+	out->frame = bundle->frame;
+	out->width = bundle->width;
+	out->height = bundle->height;
+	out->is_foreign = !bundle->tool;
+	if (bundle_verify(bundle, &faults)) {
+		err_move(err, &faults.err[0]);
+		goto out;
+	}
+	struct variant_options options = { .width = bundle->width,
+		.height = bundle->height, .fps = bundle->fps };
+	if (load_project(&s, err) || load_assets(&s, err) ||
+	    variant_init(&s.variant, &s.manifest, NULL, &options, err) ||
+	    env->worker(env->data, &s.worker, err) ||
+	    env->driver(env->data, &driver, err))
+		goto out;
+	graph_init(&s.graph, &s.manifest);
+	s.scene = (struct scene){ &s.variant, &s.graph, s.asset,
+		out->is_foreign ? CONVENTIONS_ANCESTOR : CONVENTIONS_OURS };
+	if (load_programs(&s, driver, err) ||
+	    keys_compute(&s.scene, s.key_program, &driver->identity,
+	    bundle->frame + 1, NULL, &s.keys, err) ||
+	    render(&s, bundle->frame, err) ||
+	    compare_picture(&s, out, err) || compare_state(&s, out, err))
+		goto out;
+	compare_driver(bundle, driver, out);
+	rc = 0;
+out:
+	if (rc != 0)
+		err_wrap(err, "while replaying %s", bundle->dir);
+	errs_release(&faults);
+	stage_release(&s);
+	return rc;
+}
+
+void replay_release(struct replay *r)
+{
+	free(r->state_difference);
+	free(r->rgb);
+	memset(r, 0, sizeof *r);
+}
