@@ -75,6 +75,24 @@ static struct repo *open_at(const char *folder, const struct repo_cache *cache)
 	return r;
 }
 
+/* Both ways to HEAD agree. */
+static void check_peek(const char *folder, int found, int line)
+{
+	struct err err = ERR_INIT;
+	char id[41] = "", same[41] = "";
+	char *path = path_of(folder);
+	test_int(repo_peek_id(path, id), found, folder, __FILE__, line);
+	if (found) {
+		struct repo *r = open_at(folder, NULL);
+		test_int(repo_head_id(r, same, &err), 0, folder, __FILE__, line);
+		test_str(id, same, __FILE__, line);
+		repo_close(r);
+	}
+	err_release(&err);
+	free(path);
+}
+#define CHECK_PEEK(folder, found) check_peek(folder, found, __LINE__)
+
 static void refuse(const char *folder, const char *word)
 {
 	struct err err = ERR_INIT;
@@ -182,6 +200,8 @@ static void test_head(void)
 	CHECK_INT(repo_resolve(r, "HEAD", &c, &err), -1);
 	CHECK_ERROR(&err, "no commits yet");
 
+	CHECK_PEEK("head", 0);
+
 	/* The same handle notices the first commit. */
 	sh("head", "git add a; GIT_COMMITTER_DATE='1709614028 -0130' git commit -q"
 		" -m 'First line\n\nbody'");
@@ -224,7 +244,11 @@ static void test_head(void)
 	CHECK_INT(repo_resolve(r, "nowhere", &c, &err), -1);
 	CHECK_ERROR(&err, "no revision 'nowhere'");
 
+	CHECK_PEEK("head", 1);
+	sh("head", "git pack-refs --all");
+	CHECK_PEEK("head", 1);
 	sh("head", "git checkout -q v1");
+	CHECK_PEEK("head", 1);
 	CHECK_INT(repo_head(r, &c, &err), 0);
 	CHECK(c.branch == NULL);
 	CHECK_STR(c.describe, "v1");
@@ -398,6 +422,7 @@ static void test_tree(void)
 	CHECK_INT(repo_entry_id(r, c.id, "f", oid, &err), 0);
 	repo_commit_release(&c);
 	repo_close(r);
+	CHECK_PEEK("tree/proj/sub", 1);
 	r = open_at("tree/alias", NULL);	/* by a link: the folder itself */
 	CHECK_INT(dirty(r, "main.glsl", "main\n"), 0);
 	repo_close(r);
@@ -471,6 +496,8 @@ static void test_kinds(void)
 		"\tpreciousObjects = true\n' >>.git/config;"
 		" echo 'gitdir: ../main/.git/worktrees/wt' >../wt/.git;"
 		" echo ../../../../wt/.git >.git/worktrees/wt/gitdir");
+	CHECK_PEEK("wt", 1);
+	CHECK_PEEK("main", 1);
 	r = open_at("wt", NULL);
 	char *path = path_of("wt");
 	CHECK_STR(repo_workdir(r), path);
@@ -534,6 +561,9 @@ static void test_kinds(void)
 	free(path);
 	sh("broken/sub", "echo 'gitdir: /nowhere/.git/worktrees/x' >../.git");
 	refuse("broken/sub", "leads to no git repository");
+	CHECK_PEEK("broken/sub", 0);
+	CHECK_PEEK("none/sub", 0);
+	CHECK_PEEK("not-there", 0);
 	sh("odd", "git init -q .; git config core.repositoryformatversion 1;"
 		" git config extensions.fancy true");
 	refuse("odd", "extension 'fancy'");
@@ -543,6 +573,7 @@ static void test_kinds(void)
 			" && rm -rf /tmp/stbuild-none-$$") == 0) {
 		sh("sha256", "git init -q --object-format=sha256 .");
 		refuse("sha256", "SHA-256");
+		CHECK_PEEK("sha256", 0);
 	}
 	if (getuid() == 0) {
 		sh("foreign", "git init -q .; chown -R 12345 .");

@@ -39,6 +39,13 @@ struct repo_cache {
  */
 int repo_open(const char *project_root, const struct repo_cache *cache,
 	struct repo **out, struct err *err) WARN_UNUSED;
+/*
+ * HEAD's id in a fraction of the time that opening a repository takes (5 ms:
+ * libgit2 starts with the machine's certificates). 0 when it cannot be told
+ * this way: no repository or commits, a bare one, another format. For the digest
+ * of runs in which nothing changed; a caller compares it with itself only.
+ */
+int repo_peek_id(const char *project_root, char id[41]);
 void repo_close(struct repo *r);
 /* Folder where looking for a manifest in parents stops; null when bare. */
 const char *repo_workdir(const struct repo *r);
@@ -53,10 +60,7 @@ struct repo_commit {
 /* HEAD; id "" without commits (branch is then the unborn one). */
 int repo_head(struct repo *r, struct repo_commit *out, struct err *err)
 	WARN_UNUSED;
-/*
- * Its id alone ("" without commits), without a walk for describe: for runs in
- * which nothing changed.
- */
+/* Its id alone ("" without commits), without describe's walk. */
 int repo_head_id(struct repo *r, char id[41], struct err *err) WARN_UNUSED;
 /* Any revision as git rev-parse takes it, peeled to a commit. branch stays null. */
 int repo_resolve(struct repo *r, const char *rev, struct repo_commit *out,
