@@ -25,20 +25,27 @@ struct store;
 enum store_mode {
 	STORE_READ,		/* no lock; an absent store reads as empty */
 	STORE_BUILD,		/* created when absent; shared lock */
-	STORE_EXCLUSIVE,	/* gc, fsck --repair */
+	STORE_EXCLUSIVE,	/* gc, fsck --repair; an absent store reads as empty */
 	STORE_TRY_EXCLUSIVE	/* the same, but fails at once when others build */
 };
 
 /*
  * Opens the store in dir. Waiting for the lock says for whom (pid, host,
- * command) through the log. An older database is upgraded in a transaction
- * after a copy, a newer one is refused (STATUS_MACHINE).
+ * command) through the log; a signal caught by util/proc.h ends the wait. An
+ * older database is upgraded in a transaction after a copy (for STORE_READ it
+ * reads as empty), a newer one is refused (STATUS_MACHINE). The lock belongs to
+ * the process, so a process has one store at most that is not STORE_READ.
+ * What adds rows fails in a store opened for reading.
  */
 int store_open(const char *dir, enum store_mode mode, const char *command,
 	struct store **out, struct err *err) WARN_UNUSED;
 void store_close(struct store *s);
 const char *store_dir(const struct store *s);
-/* For units that belong together; nests by counting. */
+/*
+ * For units that belong together; nests by counting. commit ends a level also
+ * when it fails. After the rollback of an inner level the outer commit fails
+ * and nothing is written. Keep it short: other builders wait at store_begin.
+ */
 int store_begin(struct store *s, struct err *err) WARN_UNUSED;
 int store_commit(struct store *s, struct err *err) WARN_UNUSED;
 void store_rollback(struct store *s);
@@ -90,7 +97,10 @@ int store_add_product(struct store *s, const struct product *p,
 	struct err *err) WARN_UNUSED;
 int store_add_node(struct store *s, const struct node_row *node,
 	struct err *err) WARN_UNUSED;
-/* 1 when the node was drawn before; gpu_ns of it. */
+/*
+ * 1 when the node was drawn before; gpu_ns of it. out->pass is the store's,
+ * until the next call.
+ */
 int store_node(struct store *s, const struct sha256 *key,
 	struct node_row *out);
 /*
@@ -106,19 +116,24 @@ int store_alias(struct store *s, const struct sha256 *key,
 	struct sha256 *out);
 int store_add_alias(struct store *s, const struct sha256 *key,
 	const struct sha256 *earlier, struct err *err) WARN_UNUSED;
-/* Content keys: which recipe key first had these inputs' bytes. */
+/*
+ * Content keys: which recipe key first had these inputs' bytes. A later one
+ * takes its place only when no product of the first is recorded any more.
+ */
 int store_content(struct store *s, const struct sha256 *content_key,
 	struct sha256 *recipe_key);
 int store_add_content(struct store *s, const struct sha256 *content_key,
 	const struct sha256 *recipe_key, struct err *err) WARN_UNUSED;
-/* Checkpoints: frames at which all state of a variant is stored. */
-/* Marks keys as used by the running build, for gc. */
+/*
+ * Marks a key's objects as used by the running build, for gc. What is looked
+ * up is marked anyhow. Written at the next commit, at most once a day.
+ */
 int store_touch(struct store *s, const struct sha256 *key, struct err *err)
 	WARN_UNUSED;
 
 /*
  * Derived files (an encoded PNG of an object, say): key is a hash over what
- * was derived from what by which encoder.
+ * was derived from what by which encoder. The product's index is 0.
  */
 int store_derived(struct store *s, const struct sha256 *key,
 	struct product *out);
@@ -206,7 +221,10 @@ int store_add_bundle(struct store *s, const struct bundle_row *row,
 int store_remove_bundle(struct store *s, const char *path, struct err *err)
 	WARN_UNUSED;
 void bundle_row_release(struct bundle_row *row);
-/* Calls each(data, row) for all recorded bundles, by path; stops on non-0. */
+/*
+ * Calls each(data, row) for all recorded bundles, by path; stops on non-0.
+ * each may add rows and remove the bundle it was given.
+ */
 int store_each_bundle(struct store *s,
 	int (*each)(void *data, const struct bundle_row *row), void *data,
 	struct err *err) WARN_UNUSED;

@@ -1,0 +1,300 @@
+#include "store/db.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/buf.h"
+#include "util/log.h"
+#include "util/mem.h"
+
+int64_t store_now(void)
+{
+	return (int64_t)time(NULL);
+}
+
+static int connect_to(struct store *s, const char *name, int flags,
+	struct err *err)
+{
+	int code = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	if (code != SQLITE_OK)
+		return s->db ? sql_failed(s, code, "open", err)
+			: err_set(err, STATUS_MACHINE, "database '%s': %s", s->db_path,
+				sqlite3_errstr(code));
+	return schema_connect(s, err);
+}
+
+int db_connect(struct store *s, struct err *err)
+{
+	return connect_to(s, s->db_path,
+		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+}
+
+void db_disconnect(struct store *s)
+{
+	sql_close_all(s);
+	sqlite3_close(s->db);
+	s->db = NULL;
+}
+
+/* "file:..." with what has a meaning in an URI escaped. */
+static char *immutable_uri(const char *path)
+{
+	struct buf uri = BUF_INIT;
+	buf_addstr(&uri, "file:");
+	for (; *path; path++) {
+		if (strchr("%?#", *path))
+			buf_addf(&uri, "%%%02x", (unsigned)*path);
+		else
+			buf_addch(&uri, *path);
+	}
+	buf_addstr(&uri, "?immutable=1");
+	return buf_detach(&uri);
+}
+
+/*
+ * WAL wants to write beside the database even to read. Where that is not
+ * allowed nobody writes, as long as no log is left from earlier.
+ */
+static int is_immutable(const struct store *s)
+{
+	int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_OK;
+	if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)
+		return 0;
+	char *wal = xasprintf("%s-wal", s->db_path);
+	struct stat st;
+	int holds = access(s->dir, W_OK) < 0
+		&& (stat(wal, &st) < 0 || !st.st_size);
+	free(wal);
+	return holds;
+}
+
+static int open_read(struct store *s, struct err *err)
+{
+	enum schema_state state;
+	int ret = connect_to(s, s->db_path, SQLITE_OPEN_READWRITE, err);
+	if (!ret)
+		ret = schema_check(s, schema_version, &state, NULL, err);
+	if (ret < 0 && is_immutable(s)) {
+		db_disconnect(s);
+		err_release(err);
+		char *uri = immutable_uri(s->db_path);
+		ret = connect_to(s, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+		free(uri);
+		if (!ret)
+			ret = schema_check(s, schema_version, &state, NULL, err);
+	}
+	if (ret < 0)
+		return -1;
+	if (state == SCHEMA_OLD)
+		log_info("stbuild: the store '%s' is of an older stbuild and reads as"
+			" empty until the next capture upgrades it", s->dir);
+	if (state != SCHEMA_CURRENT) {
+		db_disconnect(s);
+		return 0;
+	}
+	return sql_exec(s, "PRAGMA query_only = ON", err);
+}
+
+static int create_folders(struct store *s, struct err *err)
+{
+	static const char *const name[] = { "objects", "tmp" };
+	int ret = 0;
+	for (size_t i = 0; i < 2 && !ret; i++) {
+		char *path = fs_join(s->dir, name[i]);
+		ret = fs_mkdirs(path, err);
+		free(path);
+	}
+	char *path = fs_join(s->dir, ".gitignore");
+	if (!ret && !fs_exists(path))
+		ret = fs_write(path, "*\n", 2, 0, err);
+	free(path);
+	return ret;
+}
+
+static int open_locked(struct store *s, const char *command, struct err *err)
+{
+	int is_exclusive = s->mode != STORE_BUILD;
+	enum schema_state state;
+	char *path = fs_join(s->dir, "lock");
+	int ret = lock_open(path, &s->lock_fd, err);
+	if (!ret)
+		ret = lock_take(s->lock_fd, path, is_exclusive,
+			s->mode == STORE_TRY_EXCLUSIVE, command, err);
+	if (!ret)
+		ret = db_connect(s, err);
+	if (!ret)
+		ret = schema_check(s, schema_version, &state, NULL, err);
+	if (!ret && state != SCHEMA_CURRENT) {
+		if (!is_exclusive) {
+			lock_drop(s->lock_fd);
+			ret = lock_take(s->lock_fd, path, 1, 0, command, err);
+		}
+		if (!ret)
+			ret = schema_apply(s, schema_upgrade, schema_version, err);
+		if (!ret && !is_exclusive)
+			lock_share(s->lock_fd);
+	}
+	free(path);
+	return ret;
+}
+
+int store_open(const char *dir, enum store_mode mode, const char *command,
+	struct store **out, struct err *err)
+{
+	struct store *s = xcalloc(1, sizeof *s);
+	int ret = 0;
+	*out = NULL;
+	s->dir = xstrdup(dir);
+	s->db_path = fs_join(dir, "stbuild.db");
+	s->mode = mode;
+	s->lock_fd = -1;
+	int is_there = fs_exists(s->db_path);
+	if (mode == STORE_BUILD && !is_there)
+		ret = create_folders(s, err);
+	if (!ret && mode == STORE_READ && is_there)
+		ret = open_read(s, err);
+	else if (!ret && (mode == STORE_BUILD || is_there))
+		ret = open_locked(s, command, err);
+	if (ret < 0) {
+		err_wrap(err, "while opening the store '%s'", dir);
+		store_close(s);
+		return -1;
+	}
+	*out = s;
+	return 0;
+}
+
+static int can_write(const struct store *s)
+{
+	return s->db && s->mode != STORE_READ;
+}
+
+/* What gathered since the last commit; lost facts only cost time. */
+static void write_pending(struct store *s)
+{
+	struct err err = ERR_INIT;
+	if (!can_write(s) || (!s->ntouch && !stat_is_pending(s)))
+		return;
+	if (store_begin(s, &err) < 0 || store_commit(s, &err) < 0)
+		log_warn("%s; what was learnt about files is not remembered",
+			err.message);
+	err_release(&err);
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	while (s->depth)
+		store_rollback(s);
+	write_pending(s);
+	db_disconnect(s);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	map_release(&s->stat_index);
+	map_release(&s->touch_index);
+	free(s->stat);
+	free(s->touch);
+	free(s->node_pass);
+	free(s->dir);
+	free(s->db_path);
+	free(s);
+}
+
+const char *store_dir(const struct store *s)
+{
+	return s->dir;
+}
+
+int store_begin(struct store *s, struct err *err)
+{
+	if (!s->depth && sql_run(s, SQL_BEGIN, err, "") < 0)
+		return -1;
+	s->depth++;
+	return 0;
+}
+
+void store_used(struct store *s, enum touch_table table, int64_t id,
+	int64_t used)
+{
+	int64_t now = store_now(), key[2] = { table, id };
+	if (!can_write(s) || (used > now - STORE_DAY && used < now + STORE_DAY)
+		|| !map_put(&s->touch_index, key, sizeof key, 0))
+		return;
+	s->touch = array_grow(s->touch, s->ntouch, &s->touch_cap,
+		sizeof *s->touch);
+	s->touch[s->ntouch++] = (struct touch) { table, id };
+}
+
+static int touch_flush(struct store *s, struct err *err)
+{
+	static const enum sql statement[] = {
+		[TOUCH_OBJECT] = SQL_OBJECT_USED,
+		[TOUCH_PROGRAM] = SQL_PROGRAM_USED,
+		[TOUCH_MEMO] = SQL_MEMO_USED
+	};
+	for (size_t i = 0; i < s->ntouch; i++)
+		if (sql_run(s, statement[s->touch[i].table], err, "nn",
+			store_now(), s->touch[i].id) < 0)
+			return -1;
+	return 0;
+}
+
+int store_commit(struct store *s, struct err *err)
+{
+	if (!s->depth)
+		BUG("store_commit without store_begin");
+	if (s->is_broken) {
+		store_rollback(s);
+		return err_set(err, STATUS_MACHINE, "database '%s': a part of the"
+			" transaction had failed", s->db_path);
+	}
+	if (s->depth > 1) {
+		s->depth--;
+		return 0;
+	}
+	if (touch_flush(s, err) < 0 || stat_flush(s, err) < 0
+		|| sql_run(s, SQL_COMMIT, err, "") < 0) {
+		store_rollback(s);
+		return -1;
+	}
+	s->depth = 0;
+	s->ntouch = 0;
+	map_release(&s->touch_index);
+	stat_settle(s);
+	return 0;
+}
+
+void store_rollback(struct store *s)
+{
+	if (!s->depth)
+		return;
+	if (--s->depth) {
+		s->is_broken = 1;
+		return;
+	}
+	s->is_broken = 0;
+	if (!sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, sql_text(SQL_ROLLBACK), NULL, NULL, NULL);
+}
+
+int store_stats(struct store *s, struct store_stats *out, struct err *err)
+{
+	sqlite3_stmt *stmt;
+	struct stat st;
+	*out = (struct store_stats) { 0 };
+	if (s->db && !stat(s->db_path, &st))
+		out->db_bytes = (uint64_t)st.st_size;
+	int ret = sql_row(s, SQL_STATS, &stmt, err, "");
+	if (ret > 0) {
+		uint64_t *const field[] = { &out->nnode, &out->nproduct,
+			&out->nobject, &out->object_bytes, &out->nprogram,
+			&out->nbundle, &out->nhistory, &out->nalias };
+		for (int i = 0; i < 8; i++)
+			*field[i] = column_u64(stmt, i);
+		sql_end(stmt);
+	}
+	return ret < 0 ? -1 : 0;
+}
