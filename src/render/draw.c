@@ -59,15 +59,24 @@ static int bind_storage(struct gl *gl, const struct program *p,
 	return 0;
 }
 
+/* Of one face; 0 otherwise. */
+static int bind_target(struct gl *gl, const struct draw *draw, int face,
+	struct err *err)
+{
+	GLuint fb;
+	if (texture_framebuffer(gl, draw->target, draw->ntarget, face, &fb, err) < 0)
+		return -1;
+	glBindFramebuffer(GL_FRAMEBUFFER, fb);
+	return 0;
+}
+
 static int run_fragment(struct gl *gl, const struct program *p,
 	const struct draw *draw, struct err *err)
 {
 	glViewport(0, 0, draw->width, draw->height);
 	for (int face = 0; face < (draw->is_cube ? 6 : 1); face++) {
-		GLuint fb;
-		if (texture_framebuffer(gl, draw->target, draw->ntarget, face, &fb, err) < 0)
+		if (face && bind_target(gl, draw, face, err) < 0)
 			return -1;
-		glBindFramebuffer(GL_FRAMEBUFFER, fb);
 		if (draw->is_cube && p->face >= 0)
 			glUniform1i(p->face, face);
 		glDrawArrays(GL_TRIANGLES, 0, 3);
@@ -128,13 +137,16 @@ int draw_run(struct gl *gl, struct flight *f, const struct draw *draw,
 		return -1;
 	p->was_drawn = 1;
 
+	/* llvmpipe's timer stands still in compute. */
+	int use_query = !draw->is_compute || !gl->is_software;
 	gl_push_group(gl, label);
 	glUseProgram(p->name);
 	for (size_t i = 0; i < draw->nuniform; i++)
 		program_set(p, &draw->uniform[i]);
 	int rc = -1;
 	if (bind_inputs(gl, p, draw, err) < 0 || bind_storage(gl, p, draw, err) < 0 ||
-	    flight_begin(f, err) < 0)
+	    (!draw->is_compute && bind_target(gl, draw, 0, err) < 0) ||
+	    flight_begin(f, use_query, err) < 0)
 		goto out;
 	rc = draw->is_compute ? run_compute(gl, p, draw, err) :
 		run_fragment(gl, p, draw, err);

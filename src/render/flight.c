@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "util/mem.h"
+#include "util/proc.h"
 
 #define SECOND 1000000000ull
 
@@ -48,6 +49,22 @@ static int fetch(struct flight *f, const struct flight_item *it, struct err *err
 	return 0;
 }
 
+/*
+ * The time of the oldest draw, finished just now. Some drivers' timers run
+ * from the machine's start in their first query: what cannot be is replaced by
+ * the time between two fences.
+ */
+static uint64_t draw_time(struct flight *f, const struct flight_item *it)
+{
+	long long now = proc_now_ns();
+	long long since = it->start_ns > f->retired_ns ? it->start_ns : f->retired_ns;
+	GLuint64 ns = 0;
+	f->retired_ns = now;
+	if (it->has_query)
+		glGetQueryObjectui64v(f->query[f->first], GL_QUERY_RESULT, &ns);
+	return ns && ns <= (GLuint64)(now - it->start_ns) ? ns : (uint64_t)(now - since);
+}
+
 static int retire(struct flight *f, struct err *err)
 {
 	struct flight_item *it = &f->item[f->first];
@@ -61,12 +78,9 @@ static int retire(struct flight *f, struct err *err)
 		stream_u32(f->stream, it->slab);
 		stream_end(f->stream);
 	} else {
-		GLuint64 ns = 0;
-		if (it->has_query)
-			glGetQueryObjectui64v(f->query[f->first], GL_QUERY_RESULT, &ns);
 		stream_begin(f->stream, EV_DREW);
 		stream_u64(f->stream, it->tag);
-		stream_u64(f->stream, ns);
+		stream_u64(f->stream, draw_time(f, it));
 		stream_end(f->stream);
 	}
 	f->first = (f->first + 1) % FLIGHT_MAX;
@@ -136,22 +150,25 @@ static int push(struct flight *f, struct err *err)
 	return 0;
 }
 
-int flight_begin(struct flight *f, struct err *err)
+int flight_begin(struct flight *f, int use_query, struct err *err)
 {
 	while (f->n == FLIGHT_MAX)
 		if (wait_one(f, err) < 0)
 			return -1;
-	if (f->gl->has_timer)
+	f->start_ns = proc_now_ns();
+	f->has_query = use_query && f->gl->has_timer;
+	if (f->has_query)
 		glBeginQuery(GL_TIME_ELAPSED, f->query[(f->first + f->n) % FLIGHT_MAX]);
 	return 0;
 }
 
 int flight_end(struct flight *f, uint64_t tag, struct err *err)
 {
-	if (f->gl->has_timer)
+	if (f->has_query)
 		glEndQuery(GL_TIME_ELAPSED);
 	*next_item(f) = (struct flight_item){
-		.tag = tag, .has_query = f->gl->has_timer, .pbo = -1
+		.tag = tag, .has_query = f->has_query, .pbo = -1,
+		.start_ns = f->start_ns
 	};
 	return push(f, err);
 }

@@ -340,7 +340,7 @@ static int after_command(struct server *s, struct err *err)
 	return stream_unsent(&s->stream) > MAX_BACKLOG ? send_all(s, err) : 0;
 }
 
-/* Waits for bytes, for the GPU, or for room in the socket. 0, -1. */
+/* Waits for bytes, while the GPU and the socket move on. */
 static int wait_for_more(struct server *s, struct err *err)
 {
 	for (;;) {
@@ -352,7 +352,7 @@ static int wait_for_more(struct server *s, struct err *err)
 		};
 		(void)poll(&p, 1, s->flight.n ? 0 : -1);
 		if (p.revents & (POLLIN | POLLHUP | POLLERR))
-			return stream_recv(&s->stream, err);
+			return stream_recv(&s->stream, err) < 0 ? -1 : 0;
 		if (flight_poll(&s->flight, GPU_WAIT_NS, err) < 0)
 			return -1;
 	}

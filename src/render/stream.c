@@ -246,7 +246,9 @@ int stream_recv(struct stream *s, struct err *err)
 		s->in.len -= s->in_at;
 		s->in_at = 0;
 	}
-	while (!s->is_eof) {
+	size_t had = s->in.len;
+	/* Let what is complete be worked on before more is taken. */
+	while (!s->is_eof && s->in.len - had < 16 * CHUNK) {
 		struct iovec iov = {
 			.iov_base = buf_reserve(&s->in, CHUNK), .iov_len = CHUNK
 		};
@@ -262,23 +264,22 @@ int stream_recv(struct stream *s, struct err *err)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-			return 0;
+			break;
 		if (n < 0 && errno != ECONNRESET)
 			return err_errno(err, STATUS_FAILED,
 				"cannot read from the renderer's socket");
 		if (n <= 0) {
 			s->is_eof = 1;
-			return 0;
+			break;
 		}
 		s->in.len += (size_t)n;
 		s->in.data[s->in.len] = '\0';
 		if (take_rights(s, &msg, err) < 0)
 			return -1;
-		/* Take what is there, but let what is complete be worked on. */
-		if (n < CHUNK || s->in.len >= 16 * CHUNK)
-			return 0;
+		if (s->ngot)
+			break;	/* before the next ones come */
 	}
-	return 0;
+	return s->in.len > had;
 }
 
 int stream_next(struct stream *s, struct message *out, struct err *err)

@@ -81,8 +81,6 @@ static void bury(struct worker *w)
 	w->is_dead = 1;
 	proc_kill(w->pid);
 	w->pid = -1;
-	if (!w->death.message)
-		err_set(&w->death, STATUS_FAILED, "the renderer died");
 }
 
 /* The other end is gone; how it went is in the exit status. */
@@ -92,22 +90,14 @@ static void mourn(struct worker *w)
 	char *how = proc_wait(w->pid);
 	w->pid = -1;
 	w->is_dead = 1;
-	if (w->death.message) {
-		/* It said so itself. */
-		if (p && w->is_ready)
-			err_wrap(&w->death, "while working on %s", p->label);
-	} else if (!w->is_ready) {
+	if (!w->is_ready) {
 		err_set(&w->death, STATUS_MACHINE,
 			"the renderer died (%s) while it started; its log: %s", how,
 			w->log.len ? w->log.data : "empty");
 	} else {
-		err_set(&w->death, STATUS_FAILED, "the renderer died (%s) %s", how,
-			p ? "in " : "between draws");
-		if (p) {
-			char *message = xasprintf("%s%s", w->death.message, p->label);
-			err_set(&w->death, STATUS_FAILED, "%s", message);
-			free(message);
-		}
+		err_set(&w->death, STATUS_FAILED, "the renderer died (%s) %s%s", how,
+			!p ? "between draws" : p->event == EV_COMPILED ? "while " : "in ",
+			p ? p->label : "");
 	}
 	free(how);
 }
@@ -304,18 +294,22 @@ static void pump(struct worker *w, int wait_ms)
 	};
 	if (wait_ms)
 		(void)poll(p, proc_signal() ? 1 : 2, wait_ms);
-	int rc = 0;
-	size_t had;
-	do {
+	int rc;
+	while ((rc = stream_recv(&w->stream, &err)) == 1) {
 		struct message m;
-		had = w->stream.in.len;
-		rc = stream_recv(&w->stream, &err);
-		while (!rc && (rc = stream_next(&w->stream, &m, &err)) == 1)
-			rc = take_event(w, &m, &err);
-	} while (!rc && !w->stream.is_eof && w->stream.in.len - w->stream.in_at == 0 &&
-		 w->stream.in.len && had != w->stream.in.len);
+		while ((rc = stream_next(&w->stream, &m, &err)) == 1)
+			if ((rc = take_event(w, &m, &err)) < 0)
+				break;
+		if (rc < 0)
+			break;
+	}
 	if (rc < 0) {
 		err_move(&w->death, &err);
+		bury(w);
+	} else if (w->death.message) {
+		/* It said so itself; how it ends is of no interest any more. */
+		if (oldest(w) && w->is_ready)
+			err_wrap(&w->death, "while working on %s", oldest(w)->label);
 		bury(w);
 	} else if (w->stream.is_eof) {
 		mourn(w);

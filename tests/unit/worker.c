@@ -134,9 +134,13 @@ static void upload(uint32_t id, const void *data, size_t n)
 static void draw(const struct draw *d)
 {
 	struct worker_event e;
+	long long start = proc_now_ns();
 	OK(worker_draw(w, d, "pass 'test' at frame 0", &err));
-	if (OK(event(WORKER_DREW, &e)))
+	if (OK(event(WORKER_DREW, &e))) {
 		CHECK_INT(e.tag, d->tag);
+		CHECK(e.gpu_ns > 0);
+		CHECK((long long)e.gpu_ns <= proc_now_ns() - start);
+	}
 }
 
 static int start(int use_pbo, double timeout_s, const char *device)
@@ -263,8 +267,9 @@ static void test_feedback(void)
 		"void main() { c = texelFetch(iChannel0, ivec2(0), 0) * 2.0 + 1.0\n"
 		"	+ texture(iChannel3, vec2(0.5)); }"))
 		return;
-	struct draw d[300];
-	for (int i = 0; i < 300; i++) {
+	enum { N = 1500 };	/* more than either side lets wait */
+	static struct draw d[N];
+	for (int i = 0; i < N; i++) {
 		d[i] = draw_to(4, i % 2 ? 4 : 5, 1, 1);
 		d[i].ninput = 1;
 		d[i].input[0] = (struct draw_input){
@@ -279,9 +284,9 @@ static void test_feedback(void)
 	/* iChannel3 is unbound: (0,0,0,1). */
 	CHECK(px[3] == 2046.0f);
 	/* More than fit in flight, in the order given. */
-	for (int i = 10; i < 300; i++)
+	for (int i = 10; i < N; i++)
 		OK(worker_draw(w, &d[i], "pass 'test' at frame 0", &err));
-	for (int i = 10; i < 300; i++) {
+	for (int i = 10; i < N; i++) {
 		struct worker_event e;
 		if (OK(event(WORKER_DREW, &e)))
 			CHECK_INT(e.tag, d[i].tag);
@@ -619,6 +624,18 @@ static void test_storage(void)
 			memcpy(got, slab->data, 16);
 			CHECK_INT(got[0], 13);
 		}
+		/* Without storage it sees nothing of the draw before. */
+		d.tag++;
+		d.nstorage = 0;
+		draw(&d);
+		read_back(50, px, sizeof px);
+		CHECK(px[0] == 0.0f && px[7] == 0.0f);
+		OK(worker_buffer_read(w, 2, slab, 16, 81, &err));
+		if (OK(event(WORKER_READ, &e))) {
+			uint32_t got[4];
+			memcpy(got, slab->data, 16);
+			CHECK_INT(got[0], 13);
+		}
 	}
 	worker_slab_put(w, slab);
 	OK(worker_buffer_free(w, 1, &err));
@@ -823,6 +840,34 @@ static void test_killed(void)
 	w = NULL;
 }
 
+/* The same driver has the same identity, whichever way leads to it. */
+static void test_device(void)
+{
+	if (!OK(start(0, 60, NULL)))
+		return;
+	char *identity = xstrdup(worker_info(w)->identity_text);
+	int is_software = worker_info(w)->is_software;
+	worker_close(w);
+	w = NULL;
+	for (int i = 0; i < 2; i++) {
+		if (start(0, 60, i ? "software" : NULL) < 0) {
+			/* No software GL here: said so, in full. */
+			CHECK(i && err.status == STATUS_MACHINE);
+			CHECK(err.message && strstr(err.message, "no software OpenGL"));
+			err_release(&err);
+			continue;
+		}
+		CHECK(!i || worker_info(w)->is_software);
+		if (!i || is_software)
+			CHECK_STR(worker_info(w)->identity_text, identity);
+		test_solid();
+		compile_result_release(&result);
+		worker_close(w);
+		w = NULL;
+	}
+	free(identity);
+}
+
 /* What the terminal sends to all is the parent's to decide. */
 static void test_interrupt(void)
 {
@@ -982,6 +1027,7 @@ int main(int argc, char **argv)
 	w = NULL;
 	all_draws(0);
 	all_draws(1);
+	test_device();
 	test_interrupt();
 	test_mistakes();
 	test_garbage();

@@ -28,6 +28,7 @@ struct flight_item {
 	GLsync fence;
 	uint64_t tag;
 	int has_query;
+	long long start_ns;	/* of the call, by our clock */
 	int pbo;		/* index; -1 for a draw */
 	uint32_t slab;
 	void *to;		/* the slab's bytes */
@@ -47,14 +48,20 @@ struct flight {
 		int is_busy;
 	} pbo[FLIGHT_MAX_READS];
 	size_t read_bytes;			/* in flight */
+	int has_query;				/* the draw being issued */
+	long long start_ns;			/* and when it began */
+	long long retired_ns;			/* when the last one was seen finished */
 };
 
 void flight_init(struct flight *f, struct gl *gl, struct stream *stream,
 	int use_pbo);
 void flight_release(struct flight *f);
 
-/* Around a draw, whatever GL calls it takes. */
-int flight_begin(struct flight *f, struct err *err) WARN_UNUSED;
+/*
+ * Around a draw, whatever GL calls it takes; its first target is bound. With
+ * use_query the GPU's timer is asked, where there is one, else the clock.
+ */
+int flight_begin(struct flight *f, int use_query, struct err *err) WARN_UNUSED;
 int flight_end(struct flight *f, uint64_t tag, struct err *err) WARN_UNUSED;
 
 /* The slab has room for the texture, for n bytes of the buffer. */

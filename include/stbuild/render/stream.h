@@ -117,7 +117,10 @@ size_t stream_unsent(const struct stream *s);
 
 /* Sends what the socket takes now. -1 when the other end is gone. */
 int stream_send(struct stream *s, struct err *err) WARN_UNUSED;
-/* Receives what there is now. -1 on an error; sets is_eof at the end. */
+/*
+ * Receives some of what there is now: 1, or 0 when there was nothing, also at
+ * the end, which sets is_eof. -1 on an error.
+ */
 int stream_recv(struct stream *s, struct err *err) WARN_UNUSED;
 /*
  * 1: *out is the next message, good until the next stream_recv. 0: none is

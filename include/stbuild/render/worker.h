@@ -26,7 +26,8 @@ struct worker;
 struct worker_options {
 	const char *device;	/* "software", a number; null: STBUILD_DEVICE, else the best */
 	double timeout_s;	/* on one draw or compile; 0: none */
-	uint64_t max_slab_bytes; /* of shared memory in flight; 0: 256 MiB */
+	/* Of shared memory in flight; what one caller needs at once has to fit. 0: 256 MiB */
+	uint64_t max_slab_bytes;
 	int use_pbo;		/* read back through pixel buffers on software GL too (tests) */
 };
 
@@ -55,6 +56,7 @@ struct gl_info {
 /* Starts a worker and waits for its context. STATUS_MACHINE when none. */
 int worker_open(const struct worker_options *options, struct worker **out,
 	struct err *err) WARN_UNUSED;
+/* Slabs go with it: nobody may use their bytes any more. */
 void worker_close(struct worker *w);
 /* Borrowed until worker_close. */
 const struct gl_info *worker_info(const struct worker *w);
@@ -207,7 +209,7 @@ enum worker_event_kind {
 struct worker_event {
 	enum worker_event_kind kind;
 	uint64_t tag;
-	uint64_t gpu_ns;	/* of the draw, by timer query; 0 where none */
+	uint64_t gpu_ns;	/* of the draw, by timer query, else by the clock */
 	struct slab *slab;
 };
 
