@@ -23,6 +23,7 @@ struct parser {
 	int line;
 	size_t line_start;	/* offset of the first byte of the line */
 	int depth;
+	size_t nvalue;
 	struct doc *doc;	/* null: no marks are wanted */
 	struct err *err;
 };
@@ -315,6 +316,10 @@ static int value(struct parser *p, cJSON *parent, char *key, int key_line,
 	int key_column)
 {
 	skip_blanks(p);
+	if (++p->nvalue > LIMIT_VALUES) {
+		free(key);
+		return fault(p, "the document holds too many values");
+	}
 	cJSON *item = cJSON_CreateNull();
 	item->string = key;
 	cJSON_AddItemToArray(parent, item);

@@ -1,8 +1,10 @@
 /*
  * A decoder for the toml-test suite: TOML on stdin, its tagged JSON on stdout;
  * status 1 and a message for what is no TOML. Everything comes from the
- * document's marks, so they are tested as well.
+ * document's marks, so they are tested as well. With a file of tagged JSON as
+ * its argument it compares instead, by value: status 2 when they differ.
  */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 
 #include "project/doc.h"
 #include "util/buf.h"
+#include "util/fs.h"
 #include "util/mem.h"
 
 /* The reader keeps NUL as C0 80. */
@@ -102,7 +105,154 @@ static void print_item(const struct doc *doc, const cJSON *item)
 	}
 }
 
-int main(void)
+static int differs(const char *where, const char *got, const char *want)
+{
+	fprintf(stderr, "%s: got %s, expected %s\n", where, got, want);
+	return 1;
+}
+
+/* One spelling of a date: T, Z, no zeros at the end of a fraction. */
+static char *plain_date(const char *s)
+{
+	struct buf out = BUF_INIT;
+	for (size_t i = 0; s[i];) {
+		if (s[i] == '.') {
+			size_t n = 1 + strspn(s + i + 1, "0123456789");
+			size_t kept = n;
+			while (kept > 1 && s[i + kept - 1] == '0')
+				kept--;
+			if (kept > 1)
+				buf_add(&out, s + i, kept);
+			i += n;
+		} else if (!strcmp(s + i, "+00:00") || !strcmp(s + i, "-00:00")) {
+			buf_addch(&out, 'Z');
+			break;
+		} else {
+			buf_addch(&out, s[i] == ' ' ? 'T'
+				: (char)toupper((unsigned char)s[i]));
+			i++;
+		}
+	}
+	return buf_detach(&out);
+}
+
+/* hide_nuls replaced a NUL in the expected text by U+E000. */
+static int same_string(const char *got, const char *want)
+{
+	for (; *got && *want; got++, want++) {
+		if (!strncmp(got, "\xc0\x80", 2) && !strncmp(want, "\xee\x80\x80", 3))
+			got++, want += 2;
+		else if (*got != *want)
+			return 0;
+	}
+	return *got == *want;
+}
+
+static int same_scalar(const struct doc *doc, const cJSON *item,
+	const char *type, const char *want)
+{
+	char number[32];
+	switch (doc_mark(doc, item)->kind) {
+	case DOC_STRING:
+		return !strcmp(type, "string")
+			&& same_string(item->valuestring, want);
+	case DOC_INTEGER:
+		snprintf(number, sizeof number, "%lld", doc_integer(doc, item));
+		return !strcmp(type, "integer") && !strcmp(number, want);
+	case DOC_FLOAT: {
+		double v = strtod(want, NULL);
+		return !strcmp(type, "float") && (v == item->valuedouble
+			|| (isnan(v) && isnan(item->valuedouble)));
+	}
+	case DOC_BOOL:
+		return !strcmp(type, "bool")
+			&& !strcmp(want, cJSON_IsTrue(item) ? "true" : "false");
+	case DOC_DATE: {
+		char *a = plain_date(item->valuestring), *b = plain_date(want);
+		int is_same = !strcmp(type, date_type(item->valuestring))
+			&& !strcmp(a, b);
+		free(a);
+		free(b);
+		return is_same;
+	}
+	default:
+		return 0;
+	}
+}
+
+static int compare(const struct doc *doc, const char *where, const cJSON *item,
+	const cJSON *want)
+{
+	enum doc_kind kind = doc_mark(doc, item)->kind;
+	if (kind == DOC_ARRAY) {
+		if (!cJSON_IsArray(want))
+			return differs(where, "an array", "something else");
+		const cJSON *a = item->child, *b = want->child;
+		for (; a && b; a = a->next, b = b->next)
+			if (compare(doc, where, a, b))
+				return 1;
+		return a || b ? differs(where, "an array", "another length") : 0;
+	}
+	const cJSON *type = cJSON_GetObjectItemCaseSensitive(want, "type");
+	const cJSON *value = cJSON_GetObjectItemCaseSensitive(want, "value");
+	if (kind == DOC_TABLE) {
+		int n = 0;
+		for (const cJSON *a = item->child; a; a = a->next, n++) {
+			const cJSON *b = want->child;
+			while (b && !same_string(a->string, b->string))
+				b = b->next;
+			if (!b)
+				return differs(where, a->string, "no such key");
+			if (compare(doc, a->string, a, b))
+				return 1;
+		}
+		return n == cJSON_GetArraySize(want) && cJSON_IsObject(want) ? 0
+			: differs(where, "a table", "more keys");
+	}
+	if (!cJSON_IsString(type) || !cJSON_IsString(value))
+		return differs(where, "a scalar", "something else");
+	return same_scalar(doc, item, type->valuestring, value->valuestring) ? 0
+		: differs(where, "another value", value->valuestring);
+}
+
+/* Our JSON reader takes no NUL: \u0000 becomes \ue000, but not \\u0000. */
+static void hide_nuls(char *text)
+{
+	for (char *p = text; p && *p; p++) {
+		if (*p != '\\')
+			continue;
+		if (!strncmp(p, "\\u0000", 6))
+			memcpy(p, "\\ue000", 6);
+		p += p[1] != '\0';
+	}
+}
+
+static int compare_file(const struct doc *doc, const char *path,
+	struct err *err)
+{
+	struct buf text = BUF_INIT;
+	cJSON *want = NULL;
+	int result = -1;
+	if (!fs_read(path, 1 << 20, &text, err)) {
+		hide_nuls(text.data);
+		if (!json_parse(path, buf_str(&text), text.len, &want, err))
+			result = compare(doc, path, doc->root, want) ? 2 : 0;
+	}
+	cJSON_Delete(want);
+	buf_release(&text);
+	return result;
+}
+
+static int fail(struct err *err, int status)
+{
+	char *message = err_text(err);
+	fprintf(stderr, "%s\n", message);
+	free(message);
+	err_release(err);
+	return status;
+}
+
+int main(int argc, char **argv)
 {
 	struct buf text = BUF_INIT;
 	struct doc doc;
@@ -112,17 +262,18 @@ int main(void)
 		n = fread(buf_reserve(&text, 65536), 1, 65536, stdin);
 		text.len += n;
 	} while (n);
-	if (toml_read("stdin", buf_str(&text), text.len, &doc, &err)) {
-		char *message = err_text(&err);
-		fprintf(stderr, "%s\n", message);
-		free(message);
-		err_release(&err);
-		buf_release(&text);
-		return 1;
-	}
-	print_item(&doc, doc.root);
-	putchar('\n');
-	doc_release(&doc);
+	int status = toml_read("stdin", buf_str(&text), text.len, &doc, &err);
 	buf_release(&text);
-	return 0;
+	if (status)
+		return fail(&err, 1);
+	if (argc > 1) {
+		status = compare_file(&doc, argv[1], &err);
+		if (status < 0)
+			status = fail(&err, 3);
+	} else {
+		print_item(&doc, doc.root);
+		putchar('\n');
+	}
+	doc_release(&doc);
+	return status;
 }
