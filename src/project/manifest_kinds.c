@@ -38,7 +38,7 @@ void load_frames(struct loader *l, const struct key *key, const cJSON *item,
 	}
 	size_t before = n;
 	frames_sort(frame, &n);
-	if (!n)
+	if (!item->child)
 		fault(l, at, item, "expected at least one frame");
 	else if (key->max > 0 && n != before)
 		fault(l, at, item, "a frame is named twice");
