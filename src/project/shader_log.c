@@ -73,8 +73,12 @@ static int parse(const char *s, const char *end, struct report *r)
 			|| !strncmp(s, "info", 4))
 			r->is_error = 0;
 	}
+	static const char list[] = "; candidates are:";	/* left out */
+	size_t nlist = sizeof list - 1;
 	r->text = s;
 	r->ntext = (size_t)(end - s);
+	if (r->ntext >= nlist && !memcmp(end - nlist, list, nlist))
+		r->ntext -= nlist;
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 
 /* Fixed by the manifest format (stbuild.json(5)). */
 #define LIMIT_SIZE 16384		/* width, height: GL_MAX_TEXTURE_SIZE of GL 4.x parts */
+#define LIMIT_VOLUME 2048		/* sides of a volume: GL 4.x minimum of GL_MAX_3D_TEXTURE_SIZE */
 #define LIMIT_FPS 1000.0
 #define LIMIT_FRAME 100000000		/* 19 days at 60 fps; frame x fps stays exact in double */
 #define LIMIT_ITERATIONS 4096
