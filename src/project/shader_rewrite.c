@@ -164,6 +164,14 @@ static size_t find_word(const char *text, size_t n)
 	return NWORD;
 }
 
+/* Free in GLSL ES 3.00, though compilers that know more refuse them there. */
+static int is_free_in_es(const char *word)
+{
+	return !strcmp(word, "packed") || !strncmp(word, "dmat", 4)
+		|| (strstr(word, "image") && (strstr(word, "2DMS")
+			|| strstr(word, "2DRect") || strstr(word, "CubeArray")));
+}
+
 static const char *const basic_type[] = {
 	"float", "int", "uint", "bool", "vec2", "vec3", "vec4", "ivec2", "ivec3",
 	"ivec4", "uvec2", "uvec3", "uvec4", "bvec2", "bvec3", "bvec4", "mat2",
@@ -246,15 +254,13 @@ static void rename_words(struct edits *e, const struct glsl *g,
 			continue;
 		size_t n;
 		const char *text = glsl_token_text(g, i, &scratch, &n);
-		int is_renamed;
-		if (options->is_essl) {
-			is_renamed = g->token[i].is_directive && n > 3
-				&& !memcmp(text, "GL_", 3) && !glsl_is(g, i, "GL_ES")
-				&& !glsl_is(g, i, "GL_FRAGMENT_PRECISION_HIGH");
-		} else {
-			size_t w = find_word(text, n);
-			is_renamed = w < NWORD && !is_needed[w];
-		}
+		size_t w = find_word(text, n);
+		int is_renamed = w < NWORD && (options->is_essl
+			? is_free_in_es(words[w].text) : !is_needed[w]);
+		if (options->is_essl && g->token[i].is_directive && n > 3
+			&& !memcmp(text, "GL_", 3) && !glsl_is(g, i, "GL_ES")
+			&& !glsl_is(g, i, "GL_FRAGMENT_PRECISION_HIGH"))
+			is_renamed = 1;
 		if (is_renamed)
 			replace_token(e, g, i, REWRITE_PREFIX, text, n);
 	}

@@ -16,7 +16,7 @@
  *   where the function begins.
  * - In desktop GLSL, words that are reserved there but free in ES 3.00 or
  *   before it are renamed (with REWRITE_PREFIX) where the pass does not need
- *   them.
+ *   them. In ES, words that only its later versions reserve.
  * - In ES, macros of extensions read as undefined, as in browsers.
  */
 
