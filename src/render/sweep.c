@@ -54,6 +54,10 @@ struct sweep {
 	uint8_t keyboard_texel[3 * 256 * 4];
 	uint32_t next_id;
 
+	uint32_t loading;		/* node on its way to the GPU, or NODE_NONE */
+	size_t loading_slot;
+	int nloaded;			/* of its outputs */
+
 	uint32_t node;			/* the next to run */
 	int is_drawn;			/* node was drawn, reads remain */
 	int nread;			/* of its reads issued */
@@ -100,6 +104,7 @@ struct sweep *sweep_new(const struct plan *plan, struct worker *worker,
 	s->worker = worker;
 	s->hooks = *hooks;
 	s->fault = NODE_NONE;
+	s->loading = NODE_NONE;
 	s->ended = SWEEP_BUSY;
 	s->pass = xcalloc(m->npass, sizeof *s->pass);
 	s->slot_of = xcalloc(plan->end + 1, sizeof *s->slot_of);
@@ -244,46 +249,43 @@ static void drop_version(struct sweep *s, uint32_t version)
 	s->buffer_of[version] = 0;
 }
 
-/* Makes a stored node resident. */
+/*
+ * Makes a stored node resident, an output at a time, so that a limit on slabs
+ * only has to leave room for one. A blocked load goes on where it stopped.
+ */
 static int load_node(struct sweep *s, uint32_t node, struct err *err)
 {
 	int p = keys_node_pass(s->keys, node), is_new;
 	struct pass_slots *ps = &s->pass[p];
-	size_t at, total = 0;
 
 	if (s->slot_of[node] != 0)
 		return 0;
-	/* All or nothing, so that a blocked load starts again from scratch. */
-	struct slab *slab[1 + LIMIT_EXTRA_OUTPUTS] = { NULL };
-	int n = 0, rc = 0;
-	while (n < ps->noutput && rc == 0) {
-		total = texture_bytes(&ps->desc[n]);
-		slab[n] = worker_slab(s->worker, total, err);
-		if (!slab[n])
-			rc = err->message ? -1 : STEP_BLOCKED;
-		else if (s->hooks.load(s->hooks.data, &s->keys->key[node], n,
-		    slab[n]->data, total))
-			n++;
-		else
-			rc = STEP_MISS;
+	if (s->loading != node) {
+		if (take_slot(s, p, &s->loading_slot, &is_new, err))
+			return -1;
+		s->loading = node;
+		s->nloaded = 0;
 	}
-	if (rc == 0 && take_slot(s, p, &at, &is_new, err))
-		rc = -1;
-	if (rc != 0) {
-		for (int k = 0; k < ps->noutput; k++)
-			if (slab[k])
-				worker_slab_put(s->worker, slab[k]);
-		return rc;
-	}
-	for (int k = 0; k < ps->noutput; k++) {
-		uint32_t texture = ps->slot[at].texture[k];
-		if (worker_texture_upload(s->worker, texture, slab[k], err))
+	for (; s->nloaded < ps->noutput; s->nloaded++) {
+		int k = s->nloaded;
+		uint32_t texture = ps->slot[s->loading_slot].texture[k];
+		size_t n = texture_bytes(&ps->desc[k]);
+		struct slab *slab = worker_slab(s->worker, n, err);
+		if (!slab)
+			return err->message ? -1 : STEP_BLOCKED;
+		if (!s->hooks.load(s->hooks.data, &s->keys->key[node], k,
+		    slab->data, n)) {
+			worker_slab_put(s->worker, slab);
+			return STEP_MISS;
+		}
+		if (worker_texture_upload(s->worker, texture, slab, err))
 			return -1;
 		if (ps->desc[k].has_mips &&
 		    worker_texture_mips(s->worker, texture, err))
 			return -1;
 	}
-	s->slot_of[node] = (uint32_t)at + 1;
+	s->loading = NODE_NONE;
+	s->slot_of[node] = (uint32_t)s->loading_slot + 1;
 	s->hooks.loaded(s->hooks.data, node);
 	return 0;
 }
