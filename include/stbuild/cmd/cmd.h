@@ -51,6 +51,8 @@ void command_help(const struct command *c);
  */
 cJSON *json_start(const char *action);
 void json_print(cJSON *document);
+/* {"message", "file", "line", "column", "key"}: an error as --json has it. */
+cJSON *error_json(const struct err *err);
 /* Sets ok to false, "error" to the first error, and "errors" to all. */
 void json_add_errors(cJSON *document, const struct errs *errs);
 
@@ -60,6 +62,12 @@ struct diagnostics;
 cJSON *diagnostics_to_json(const struct manifest *m,
 	const struct diagnostics *d);
 
+int cmd_capture(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_status(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_replay(struct options *o, const struct args_list *operand,
+	struct err *err);
 int cmd_check(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_clean(struct options *o, const struct args_list *operand,
@@ -79,6 +87,8 @@ int cmd_inspect(struct options *o, const struct args_list *operand,
 int cmd_version(struct options *o, const struct args_list *operand,
 	struct err *err);
 
+extern const struct args_option capture_option[];
+extern const struct args_option replay_option[];
 extern const struct args_option check_option[];
 extern const struct args_option clean_option[];
 extern const struct args_option graph_option[];

@@ -1,0 +1,243 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "render/serve.h"
+#include "util/buf.h"
+#include "util/log.h"
+#include "util/mem.h"
+#include "util/proc.h"
+
+/* In the order that help shows. A row without function is not built yet. */
+const struct command command[] = {
+	{ "init", "[DIR]", "start a project", 1, NULL, cmd_init },
+	{ "import", "FILE [-o DIR] [--media DIR]",
+		"turn a Shadertoy export, .sttf or .sttrace into a project", 1,
+		import_option, cmd_import },
+	{ "check", "[--pedantic]", "validate, compile and lint the project", 0,
+		check_option, cmd_check },
+	{ "graph", "[--dot|--json]", "show the pass graph", 0, graph_option,
+		cmd_graph },
+	{ "capture", "[OPTION..] [TARGET..]", "bring traces up to date", -1,
+		capture_option, cmd_capture },
+	{ "status", "[TARGET..]", "show what is stale and what it will cost",
+		-1, NULL, cmd_status },
+	{ "why", "TARGET", "show the exact change that made a target stale", 1,
+		NULL, NULL },
+	{ "inspect", "PATH..", "verify and describe bundles and documents", -1,
+		NULL, cmd_inspect },
+	{ "replay", "PATH", "render a bundle again and compare bit for bit",
+		1, replay_option, cmd_replay },
+	{ "diff", "A B", "compare bundles or revisions", 2, NULL, NULL },
+	{ "test", "[NAME..]", "run the regression suite", -1, NULL, NULL },
+	{ "approve", "[NAME..]", "take new pictures as the reference", -1,
+		NULL, NULL },
+	{ "log", "TRACE", "history of a trace over commits", 1, NULL, NULL },
+	{ "show", "REV", "what the store has of a commit", 1, NULL, NULL },
+	{ "bisect", "TRACE", "find the commit that changed a rendering", 1,
+		NULL, NULL },
+	{ "report", "", "write an HTML report", 0, NULL, NULL },
+	{ "watch", "[TARGET..]", "capture whenever a file changes", -1, NULL,
+		NULL },
+	{ "stats", "", "numbers about the store", 0, NULL, NULL },
+	{ "gc", "", "remove what the store no longer needs", 0, NULL, NULL },
+	{ "fsck", "", "check the store", 0, NULL, NULL },
+	{ "clean", "[--store]", "remove recorded bundles, or the store", 0,
+		clean_option, cmd_clean },
+	{ "completion", "bash|zsh|fish", "print a completion script", 1, NULL,
+		cmd_completion },
+	{ "help", "[--schema] [COMMAND]", "show help", 1, help_option,
+		cmd_help },
+	{ "version", "", "show versions", 0, NULL, cmd_version },
+	{ NULL, NULL, NULL, 0, NULL, NULL }
+};
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *c = command; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+cJSON *json_start(const char *action)
+{
+	cJSON *document = cJSON_CreateObject();
+	cJSON_AddBoolToObject(document, "ok", 1);
+	cJSON_AddStringToObject(document, "action", action);
+	return document;
+}
+
+void json_print(cJSON *document)
+{
+	char *text = cJSON_PrintUnformatted(document);
+	puts(text);
+	cJSON_free(text);
+	cJSON_Delete(document);
+}
+
+cJSON *error_json(const struct err *e)
+{
+	cJSON *json = cJSON_CreateObject();
+	cJSON_AddStringToObject(json, "message", e->message);
+	if (e->file)
+		cJSON_AddStringToObject(json, "file", e->file);
+	if (e->line)
+		cJSON_AddNumberToObject(json, "line", e->line);
+	if (e->line && e->column)
+		cJSON_AddNumberToObject(json, "column", e->column);
+	if (e->key)
+		cJSON_AddStringToObject(json, "key", e->key);
+	return json;
+}
+
+void json_add_errors(cJSON *document, const struct errs *errs)
+{
+	cJSON_ReplaceItemInObject(document, "ok", cJSON_CreateFalse());
+	cJSON_AddItemToObject(document, "error", error_json(&errs->err[0]));
+	cJSON *list = cJSON_AddArrayToObject(document, "errors");
+	for (size_t i = 0; i < errs->nerr; i++)
+		cJSON_AddItemToArray(list, error_json(&errs->err[i]));
+}
+
+/* Prints what ended the command, and all found before. Returns the status. */
+static int fail(struct options *o, const char *action, struct err *err)
+{
+	enum status worst = STATUS_OK;
+	errs_take(&o->error, err);
+	for (size_t i = 0; i < o->error.nerr; i++) {
+		struct err *e = &o->error.err[i];
+		char *text = err_text(e);
+		log_error("%s", text);
+		free(text);
+		if (e->status > worst)
+			worst = e->status;
+	}
+	if (o->json) {
+		cJSON *document = json_start(action);
+		json_add_errors(document, &o->error);
+		json_print(document);
+	}
+	return worst;
+}
+
+/* Output that could not be written is a failure, even when found at the end. */
+static int close_stdout(int status)
+{
+	int failed = ferror(stdout);
+	errno = 0;
+	if (!fflush(stdout) && !failed)
+		return status;
+	if (errno == EPIPE)
+		return 128 + SIGPIPE;
+	log_error("cannot write to standard output%s%s", errno ? ": " : "",
+		errno ? strerror(errno) : "");
+	return STATUS_MACHINE;
+}
+
+/* Does what argv says. Sets *action to the command's name. */
+static int run(int argc, char **argv, struct options *o, const char **action,
+	struct err *err)
+{
+	struct args_option global[OPTIONS_ROWS];
+	options_table(o, global);
+	int at = options_first_operand(argc, argv, global);
+	const struct command *c = at ? command_find(argv[at]) : NULL;
+	int is_named = c != NULL;
+	if (!is_named)
+		c = command_find("capture");
+	*action = c->name;
+
+	/*
+	 * What stands before the command's name can only be of all commands;
+	 * behind it the command's own options come first ("clean --store").
+	 */
+	struct args_list operand = { NULL, 0, 0 };
+	static const struct args_option none[] = { OPTION_END };
+	const struct args_option *own[] = { c->option ? c->option : none, global };
+	const struct args_option *all[] = { global };
+	int start = is_named ? at : 0;
+	int status = args_parse(start, argv, all, 1, &operand, err);
+	if (!status)
+		status = args_parse(argc - start, argv + start, own, 2,
+			&operand, err);
+	if (status < 0) {
+		if (is_named)
+			err_wrap(err, "see 'stbuild %s -h'", c->name);
+		else
+			err_wrap(err, "see 'stbuild -h'");
+		goto out;
+	}
+	if (o->verbose)
+		log_set_level(LOG_VERBOSE);
+	else if (o->silent || o->question)
+		log_set_level(LOG_QUIET);
+	status = options_settle(o, err);
+	if (status < 0)
+		goto out;
+	if (o->help) {
+		command_help(is_named ? c : NULL);
+	} else if (o->version) {
+		*action = "version";
+		status = cmd_version(o, &operand, err);
+	} else if (c->max_operand >= 0
+		&& operand.nitem > (size_t)c->max_operand) {
+		status = err_set(err, STATUS_INPUT, "unexpected operand '%s', "
+			"see 'stbuild %s -h'",
+			operand.item[c->max_operand], c->name);
+	} else if (!c->run) {
+		status = err_set(err, STATUS_INPUT,
+			"'%s' is not built yet", c->name);
+	} else {
+		status = c->run(o, &operand, err);
+	}
+out:
+	args_list_release(&operand);
+	return status;
+}
+
+/*
+ * When stdout is closed, puts something there that cannot be written to:
+ * no file that we open may take its place, and losing output is an error.
+ */
+static void guard_stdout(void)
+{
+	if (fcntl(STDOUT_FILENO, F_GETFD) >= 0)
+		return;
+	int fd = open("/dev/null", O_RDONLY);
+	if (fd >= 0 && fd != STDOUT_FILENO) {
+		dup2(fd, STDOUT_FILENO);
+		close(fd);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	guard_stdout();
+	proc_init(argv[0] ? argv[0] : "stbuild");
+	/* A reader that went away is a failed write, ours to report. */
+	signal(SIGPIPE, SIG_IGN);
+	if (argc > 1 && !strcmp(argv[1], "--worker"))
+		return serve(3);
+
+	struct options o;
+	struct err err = ERR_INIT;
+	const char *action = "capture";
+	options_init(&o);
+	int status = run(argc, argv, &o, &action, &err);
+	if (status < 0) {
+		/* Parsing may have ended before it came to --json. */
+		for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+			o.json |= !strcmp(argv[i], "--json");
+		status = fail(&o, action, &err);
+	}
+	if (proc_signal())
+		status = 128 + proc_signal();
+	status = close_stdout(status);
+	err_release(&err);
+	options_release(&o);
+	return status;
+}
