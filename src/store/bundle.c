@@ -103,6 +103,7 @@ static int take(sqlite3_stmt *stmt, struct bundle_row *out)
 	if (column_sha(stmt, 3, &out->variant) < 0
 		|| column_sha(stmt, 4, &out->stable_id) < 0
 		|| column_sha(stmt, 5, &out->content_id) < 0
+		|| column_sha(stmt, 9, &out->inputs_id) < 0
 		|| bundle_files_check(data, n) < 0)
 		return -1;
 	out->path = column_text(stmt, 0);
@@ -132,9 +133,10 @@ int store_add_bundle(struct store *s, const struct bundle_row *row,
 {
 	struct buf file = BUF_INIT;
 	pack(&file, row);
-	int ret = sql_run(s, SQL_BUNDLE_ADD, err, "ttihhhtib", row->path,
+	int ret = sql_run(s, SQL_BUNDLE_ADD, err, "ttihhhtibh", row->path,
 		row->trace, row->frame, &row->variant, &row->stable_id,
-		&row->content_id, row->commit, row->dirty, file.data, file.len);
+		&row->content_id, row->commit, row->dirty, file.data, file.len,
+		&row->inputs_id);
 	buf_release(&file);
 	return ret;
 }

@@ -32,7 +32,8 @@ static const char version_1[] =
 	" content_id BLOB NOT NULL CHECK (length(content_id) = 32),"
 	" commit_id TEXT NOT NULL,"
 	" is_dirty INTEGER NOT NULL,"
-	" file BLOB NOT NULL) WITHOUT ROWID;"
+	" file BLOB NOT NULL,"
+	" inputs_id BLOB NOT NULL CHECK (length(inputs_id) = 32)) WITHOUT ROWID;"
 
 	/* Recomputable from here on. */
 	"CREATE TABLE object ("
