@@ -68,6 +68,8 @@ int cmd_status(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_replay(struct options *o, const struct args_list *operand,
 	struct err *err);
+int cmd_capture(struct options *o, const struct args_list *operand,
+	struct err *err);
 int cmd_check(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_clean(struct options *o, const struct args_list *operand,
@@ -84,15 +86,21 @@ int cmd_init(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_inspect(struct options *o, const struct args_list *operand,
 	struct err *err);
+int cmd_replay(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_status(struct options *o, const struct args_list *operand,
+	struct err *err);
 int cmd_version(struct options *o, const struct args_list *operand,
 	struct err *err);
 
 extern const struct args_option capture_option[];
 extern const struct args_option replay_option[];
+extern const struct args_option capture_option[];
 extern const struct args_option check_option[];
 extern const struct args_option clean_option[];
 extern const struct args_option graph_option[];
 extern const struct args_option help_option[];
 extern const struct args_option import_option[];
+extern const struct args_option replay_option[];
 
 #endif
