@@ -607,6 +607,7 @@ static int build(struct import *im, const cJSON *shader, struct err *err)
 	static const char *const kind_name[] = { "image", "buffer", "cubemap", "sound" };
 	int rc = -1;
 	cJSON *manifest = cJSON_CreateObject();
+	cJSON *list = cJSON_CreateArray();
 
 	cJSON_AddNumberToObject(manifest, "format", 1);
 	write_project(manifest, get(shader, "info"));
@@ -615,8 +616,6 @@ static int build(struct import *im, const cJSON *shader, struct err *err)
 	if (read_passes(im, get(shader, "renderpass"), err) < 0)
 		goto out;
 	write_sources(im, dialect);
-	cJSON *list = cJSON_CreateArray();
-	cJSON_AddItemToObject(manifest, "pass", list);
 	for (size_t i = 0; i < im->npass; i++) {
 		const struct site_pass *p = &im->pass[i];
 		if (p->kind == COMMON)
@@ -637,6 +636,8 @@ static int build(struct import *im, const cJSON *shader, struct err *err)
 		cJSON_AddItemToObject(manifest, "asset", im->media.asset);
 		im->media.asset = NULL;
 	}
+	cJSON_AddItemToObject(manifest, "pass", list);
+	list = NULL;
 	char *text = cJSON_Print(manifest);
 	if (!text) {
 		err_set(err, STATUS_MACHINE, "cannot print the manifest");
@@ -650,6 +651,7 @@ static int build(struct import *im, const cJSON *shader, struct err *err)
 	cJSON_free(text);
 	rc = 0;
 out:
+	cJSON_Delete(list);
 	cJSON_Delete(manifest);
 	return rc;
 }
