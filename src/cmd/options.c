@@ -134,7 +134,7 @@ int options_first_operand(int argc, char *const argv[],
 		}
 		for (const char *p = word + 1; *p; p++) {
 			const struct args_option *row = find_row(table, *p,
-				NULL, 0);
+				"", 0);
 			if (!row)
 				return 0;
 			if (row->kind == ARGS_FLAG || (row->kind == ARGS_OPTINT

@@ -36,9 +36,9 @@ int cmd_version(struct options *o, const struct args_list *operand,
 	}
 	printf("stbuild %s\n", STBUILD_VERSION);
 	const cJSON *item;
-	cJSON_ArrayForEach(item, library)
+	for (item = library->child; item; item = item->next)
 		printf("%s %s\n", item->string, item->valuestring);
-	cJSON_ArrayForEach(item, format)
+	for (item = format->child; item; item = item->next)
 		if (cJSON_IsNumber(item))
 			printf("%s %d\n", item->string, item->valueint);
 		else

@@ -12,10 +12,12 @@ cat >stbuild.json <<'JSON'
 	"format": 1,
 	"project": { "name": "g" },
 	"pass": [
-		{ "name": "image", "kind": "image", "source": "s/image.frag", "input": [
-			{ "channel": 0, "source": "b" }, { "channel": 2, "source": "keyboard" } ] },
+		{ "name": "image", "kind": "image", "source": "s/image.frag",
+			"input": [ { "channel": 0, "source": "b" },
+				{ "channel": 2, "source": "keyboard" } ] },
 		{ "name": "a", "kind": "buffer", "source": "s/a.frag", "width": 64, "height": 32,
-			"input": [ { "channel": 1, "source": "a", "frame": "previous", "filter": "nearest" } ] },
+			"input": [ { "channel": 1, "source": "a", "frame": "previous",
+				"filter": "nearest" } ] },
 		{ "name": "b", "kind": "buffer", "source": "s/b.frag",
 			"input": [ { "channel": 0, "source": "a", "wrap": "clamp" } ] },
 		{ "name": "lost", "kind": "buffer", "source": "s/lost.frag" }

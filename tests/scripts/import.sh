@@ -4,7 +4,12 @@
 . "$SRCDIR/tests/lib.sh"
 
 cat >one.sttf <<'JSON'
-{"metadata":{"Name":"Blue Lamp!"},"nodes":[{"class":"GLSLShader","name":"main","source":"void mainImage(out vec4 c, in vec2 p) { c = vec4(0.0, 0.0, 1.0, 1.0); }\n","type":"Image"},{"class":"RenderOutput","name":"Output"}],"links":[{"start":"main","end":"Output","slot":0,"filter":"Linear","wrapMode":"Clamp"}]}
+{"metadata": {"Name": "Blue Lamp!"}, "nodes": [
+{"class": "GLSLShader", "name": "main", "type": "Image",
+"source": "void mainImage(out vec4 c, in vec2 p) { c = vec4(0.0, 0.0, 1.0, 1.0); }\n"},
+{"class": "RenderOutput", "name": "Output"}],
+"links": [{"start": "main", "end": "Output", "slot": 0,
+"filter": "Linear", "wrapMode": "Clamp"}]}
 JSON
 expect_status 0 "$STBUILD" import one.sttf
 expect_equal "$(cat out)" blue-lamp
@@ -46,8 +51,8 @@ expect_json out dialect glsl
 expect_json out project Old
 expect_same new/src/lib/a.glsl old/src/lib/a.glsl
 expect_same new/src/main.frag old/src/main.frag
-[ -f new/stbuild.json ] && [ ! -e new/ShaderToy.toml ] ||
-	fail "not one manifest: $(ls new)"
+expect_equal "$(ls new)" 'src
+stbuild.json'
 expect_status 0 "$STBUILD" -C new graph
 # A manifest that does not load has all its errors told.
 sed 's/fps = 30/fps = 0/; s/kind = "image"/kind = "imag"/' old/ShaderToy.toml >old/bad.toml

@@ -18,7 +18,8 @@ le32()
 		$(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24)))"
 }
 
-header='{"format":4,"project":"p","width":2,"height":1,"fps":60,"time":0.5,"frame":30,"buffers":["a"],"buffer_formats":{"a":"rgba32f"}}'
+header='{"format":4,"project":"p","width":2,"height":1,"fps":60,"time":0.5,"frame":30,
+"buffers":["a"],"buffer_formats":{"a":"rgba32f"}}'
 mkdir b.sttrace
 {
 	printf STSTATE1
@@ -27,7 +28,12 @@ mkdir b.sttrace
 	head -c 32 /dev/zero
 } >b.sttrace/state.ststate
 cat >b.sttrace/project.sttf <<'JSON'
-{"metadata":{"Name":"doc"},"nodes":[{"class":"GLSLShader","name":"main","source":"void mainImage(out vec4 c, in vec2 p) { c = vec4(1.0); }\n","type":"Image"},{"class":"RenderOutput","name":"Output"}],"links":[{"start":"main","end":"Output","slot":0,"filter":"Linear","wrapMode":"Clamp"}]}
+{"metadata": {"Name": "doc"}, "nodes": [
+{"class": "GLSLShader", "name": "main", "type": "Image",
+"source": "void mainImage(out vec4 c, in vec2 p) { c = vec4(1.0); }\n"},
+{"class": "RenderOutput", "name": "Output"}],
+"links": [{"start": "main", "end": "Output", "slot": 0,
+"filter": "Linear", "wrapMode": "Clamp"}]}
 JSON
 printf picture >b.sttrace/final.png
 cat >b.sttrace/trace.json <<JSON
@@ -37,8 +43,10 @@ cat >b.sttrace/trace.json <<JSON
 "pass_timings": [{"name": "a", "width": 2, "height": 1, "gpu_nanoseconds": 1500000},
  {"name": "main", "width": 2, "height": 1, "gpu_nanoseconds": 250000}],
 "graph_diagnostics": [], "state_header": $header,
-"synchronization": {"runtime": "x", "current_frame_edges": [], "previous_frame_edges": [], "storage_users": {}},
-"git": {"commit": "1234567890123456789012345678901234567890", "describe": "v1", "branch": "main", "dirty": true, "dirty_inputs": ["x.frag"]},
+"synchronization": {"runtime": "x", "current_frame_edges": [],
+"previous_frame_edges": [], "storage_users": {}},
+"git": {"commit": "1234567890123456789012345678901234567890", "describe": "v1",
+"branch": "main", "dirty": true, "dirty_inputs": ["x.frag"]},
 "driver": {"renderer": "Reference GPU", "version": "4.5"},
 "artifacts": {$(artifact project_sttf project.sttf),
 $(artifact final_image final.png), $(artifact state state.ststate)}}
