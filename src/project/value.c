@@ -113,8 +113,8 @@ static int expected(enum value_type type, const char *got, struct err *err)
 		"a number", "an integer", "true or false", "2 numbers",
 		"3 numbers", "4 numbers"
 	};
-	return err_set(err, STATUS_INPUT, "expected %s for a %s, got %s",
-		shape[type], type_name[type], got);
+	return err_set(err, STATUS_INPUT, "expected %s for %s %s, got %s",
+		shape[type], type == VALUE_INT ? "an" : "a", type_name[type], got);
 }
 
 int value_parse(const char *text, enum value_type type, struct value *out,

@@ -127,7 +127,7 @@ static void check_refused(void)
 		{ "a=9.5", NULL, "above the maximum 9", 0 },
 		{ "b=-1", NULL, "below the minimum 0", 0 },
 		{ "c=0,6", NULL, "above the maximum 5", 0 },
-		{ "b=1.5", NULL, "an integer for a int, got '1.5'", 0 },
+		{ "b=1.5", NULL, "an integer for an int, got '1.5'", 0 },
 		{ "a=nan", NULL, "a number for a float", 0 },
 		{ NULL, "hal", "unknown preset 'hal'; did you mean 'half'?", 0 },
 		{ NULL, "zzz", "there are: half, tiny", 0 },
