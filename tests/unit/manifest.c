@@ -510,14 +510,17 @@ static void check_written(void)
 		"\"frames\": [0, 2, 4, 9, 10, 30], \"preset\": \"half\", \"width\": 5,"
 			" \"fps\": 29.97, \"set\": {\"color\": [1, 0.1, 0], \"on\": false},"
 			" \"include_intermediates\": true, \"timeline\": []",
-		"\"timeline\": [{\"frame\": 9, \"mouse\": [1, 2, -3, 0.5]}, {\"frame\": 2,"
-			" \"keys\": {\"down\": [\"a\", \"left\", 200, \"f12\"]}, \"set\": {\"count\": 7}},"
+		"\"timeline\": [{\"frame\": 9, \"mouse\": [1, 2, -3, 0.5]},"
+			" {\"frame\": 2, \"keys\": {\"down\": [\"a\", \"left\", 200,"
+			" \"f12\"]}, \"set\": {\"count\": 7}},"
 			" {\"frame\": 3, \"keys\": {\"down\": []}}]",
-		"\"frame\": 3}], \"test\": [{\"name\": \"x\", \"frames\": [1, 2], \"resolutions\":"
-			" [[9, 8], [1, 2]], \"pass\": \"sim\", \"tolerance\": 0.002, \"mean_range\":"
-			" [-1, 1], \"max_gpu_ms\": 0, \"max_pass_gpu_ms\": {\"sim\": 2.5}, \"uniforms\":"
-			" {\"speed\": 1}, \"reference_uniforms\": {}, \"storage\": [{\"name\": \"cells\","
-			" \"reference\": \"c.bin\"}], \"assert_resolution_independent\": true}]}//",
+		"\"frame\": 3}], \"test\": [{\"name\": \"x\", \"frames\": [1, 2],"
+			" \"resolutions\": [[9, 8], [1, 2]], \"pass\": \"sim\","
+			" \"tolerance\": 0.002, \"mean_range\": [-1, 1],"
+			" \"max_gpu_ms\": 0, \"max_pass_gpu_ms\": {\"sim\": 2.5},"
+			" \"uniforms\": {\"speed\": 1}, \"reference_uniforms\": {},"
+			" \"storage\": [{\"name\": \"cells\", \"reference\": \"c.bin\"}],"
+			" \"assert_resolution_independent\": true}]}//",
 	};
 	for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
 		char *text = replaced(skeleton, "\"frames\": [1]", with[i]);

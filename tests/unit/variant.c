@@ -12,22 +12,26 @@ static const char text[] =
 	"  {\"name\": \"b\", \"type\": \"int\", \"default\": 2, \"min\": 0},\n"
 	"  {\"name\": \"c\", \"type\": \"vec2\", \"default\": [0, 0], \"max\": [1, 5]}],\n"
 	"\"pass\": [\n"
-	"  {\"name\": \"sim\", \"kind\": \"compute\", \"source\": \"s\", \"width\": 8, \"height\": 4},\n"
+	"  {\"name\": \"sim\", \"kind\": \"compute\", \"source\": \"s\",\n"
+	"   \"width\": 8, \"height\": 4},\n"
 	"  {\"name\": \"cube\", \"kind\": \"cubemap\", \"source\": \"s\"},\n"
 	"  {\"name\": \"buf\", \"kind\": \"buffer\", \"source\": \"s\"},\n"
 	"  {\"name\": \"img\", \"kind\": \"image\", \"source\": \"s\"}],\n"
 	"\"preset\": {\"half\": {\"render_scale\": 0.5, \"pass\": {\n"
-	"    \"sim\": {\"width\": 16, \"height\": 2, \"iterations\": 3, \"local_size\": [4, 4, 1]},\n"
+	"    \"sim\": {\"width\": 16, \"height\": 2, \"iterations\": 3,\n"
+	"      \"local_size\": [4, 4, 1]},\n"
 	"    \"buf\": {\"width\": 7, \"height\": 9}}},\n"
 	"  \"tiny\": {\"render_scale\": 0.1}},\n"
 	"\"timeline\": [{\"frame\": 10, \"set\": {\"a\": 5, \"b\": 6}}],\n"
 	"\"trace\": [{\"name\": \"plain\"},\n"
-	"  {\"name\": \"full\", \"preset\": \"half\", \"width\": 30, \"fps\": 25, \"set\": {\"a\": 3},\n"
+	"  {\"name\": \"full\", \"preset\": \"half\", \"width\": 30, \"fps\": 25,\n"
+	"   \"set\": {\"a\": 3},\n"
 	"   \"timeline\": [\n"
 	"    {\"frame\": 2, \"keys\": {\"down\": [\"A\", \"left\"]}, \"mouse\": [1, 2, 3, -4]},\n"
 	"    {\"frame\": 4, \"keys\": {\"down\": [\"left\"]}},\n"
 	"    {\"frame\": 5, \"set\": {\"a\": 4}},\n"
-	"    {\"frame\": 6, \"keys\": {\"down\": [\"A\", \"left\"]}, \"mouse\": [0, 0, 0, 0]}]}]}\n";
+	"    {\"frame\": 6, \"keys\": {\"down\": [\"A\", \"left\"]},\n"
+	"     \"mouse\": [0, 0, 0, 0]}]}]}\n";
 
 static struct manifest m;
 
