@@ -64,12 +64,6 @@ cJSON *diagnostics_to_json(const struct manifest *m,
 
 int cmd_capture(struct options *o, const struct args_list *operand,
 	struct err *err);
-int cmd_status(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_replay(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_capture(struct options *o, const struct args_list *operand,
-	struct err *err);
 int cmd_check(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_clean(struct options *o, const struct args_list *operand,
@@ -93,8 +87,6 @@ int cmd_status(struct options *o, const struct args_list *operand,
 int cmd_version(struct options *o, const struct args_list *operand,
 	struct err *err);
 
-extern const struct args_option capture_option[];
-extern const struct args_option replay_option[];
 extern const struct args_option capture_option[];
 extern const struct args_option check_option[];
 extern const struct args_option clean_option[];
