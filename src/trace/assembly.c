@@ -318,7 +318,7 @@ void assembly_run(struct assembly *a)
 	struct bundle_writer w = { 0 };
 	struct buf texel = BUF_INIT;
 
-	int rc = bundle_begin(a->path, &w, &a->err);
+	int rc = bundle_begin(a->path, a->is_on_record, &w, &a->err);
 	if (rc == 0) {
 		rc = bundle_add(&w, "project_sttf", "project.sttf", a->sttf,
 			a->nsttf, &a->err);

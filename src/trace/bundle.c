@@ -468,8 +468,11 @@ static int is_empty(const char *path)
 	return !n;
 }
 
-/* What stands at path may go: nothing, an empty folder, or a bundle. */
-static int check_target(const char *path, struct err *err)
+/*
+ * What stands at path may go: nothing, an empty folder, or a bundle. One that
+ * is on record is a bundle even when its trace.json was lost.
+ */
+static int check_target(const char *path, int is_on_record, struct err *err)
 {
 	struct stat st;
 	if (lstat(path, &st) < 0) {
@@ -480,7 +483,7 @@ static int check_target(const char *path, struct err *err)
 	if (!S_ISDIR(st.st_mode))
 		err_set(err, STATUS_INPUT, "'%s' is %s; a bundle is a folder",
 			path, S_ISLNK(st.st_mode) ? "a symbolic link" : "a file");
-	else if (is_bundle(path) || is_empty(path))
+	else if (is_on_record || is_bundle(path) || is_empty(path))
 		return 0;
 	else
 		err_set(err, STATUS_INPUT, "'%s' is a folder but no bundle (it "
@@ -536,17 +539,18 @@ static void clean_leftovers(const char *parent)
 	closedir(dir);
 }
 
-int bundle_begin(const char *path, struct bundle_writer *out, struct err *err)
+int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
+	struct err *err)
 {
 	static atomic_uint serial;
 	char *parent = NULL;
 	int ret = -1;
-	*out = (struct bundle_writer) { 0 };
+	*out = (struct bundle_writer) { .is_on_record = is_on_record };
 	out->path = xstrdup(path);
 	for (size_t n = strlen(path); n > 1 && out->path[n - 1] == '/'; n--)
 		out->path[n - 1] = '\0';
 	parent = fs_dirname(out->path);
-	if (check_target(out->path, err) < 0 || fs_mkdirs(parent, err) < 0)
+	if (check_target(out->path, is_on_record, err) < 0 || fs_mkdirs(parent, err) < 0)
 		goto out;
 	clean_leftovers(parent);
 	for (int tries = 0; tries < 1000 && ret < 0; tries++) {
@@ -804,7 +808,7 @@ int bundle_finish(struct bundle_writer *w, cJSON *json, struct err *err)
 	if (sync_all(w, err) < 0
 		|| fs_write(name, text.data, text.len, 1, err) < 0
 		|| fs_sync_dir(w->aside, err) < 0
-		|| check_target(w->path, err) < 0
+		|| check_target(w->path, w->is_on_record, err) < 0
 		|| fs_exchange(w->aside, w->path, err) < 0)
 		goto out;
 	free(w->aside);

@@ -461,18 +461,16 @@ static int record_bundle(struct capture *c, const struct group *g, struct job *j
 		.stable_id = a->stable_id, .content_id = a->content_id };
 
 	variant_id(&g->variant, &row.variant);
-	if (a->is_same) {
+	if (a->is_same || job->keeps_git) {
 		memcpy(row.commit, job->row.commit, sizeof row.commit);
 		row.dirty = job->row.dirty;
-		row.file = job->row.file;
-		row.nfile = job->row.nfile;
 	} else {
 		if (git->has_head)
 			memcpy(row.commit, git->head.id, sizeof row.commit);
 		row.dirty = git->ndirty > 0;
-		row.file = a->file;
-		row.nfile = a->nfile;
 	}
+	row.file = a->is_same ? job->row.file : a->file;
+	row.nfile = a->is_same ? job->row.nfile : a->nfile;
 	if (store_add_bundle(store, &row, err))
 		return -1;
 	return add_history(c, g, job, &a->content_id, err);
@@ -658,9 +656,25 @@ static void find_timings(struct capture *c, const struct group *g, int frame,
 	}
 }
 
-/* The git section of a bundle whose files are put back stays as it was. */
-static void keep_git(struct capture *c, const struct job *job, cJSON *json)
+/* 1 when these are the bytes that the bundle's row has for the file. */
+static int is_recorded(const struct job *job, const char *key, const struct buf *bytes)
 {
+	struct sha256 sha;
+
+	sha256_of(bytes->data, bytes->len, &sha);
+	for (size_t i = 0; i < job->row.nfile; i++)
+		if (strcmp(job->row.file[i].key, key) == 0)
+			return sha256_equal(&sha, &job->row.file[i].sha);
+	return 0;
+}
+
+/*
+ * The git section of a bundle whose files are put back stays as it was, unless
+ * trace.json itself is one of those files. 1 when it stays.
+ */
+static int keep_git(struct capture *c, const struct job *job, cJSON *json)
+{
+	int is_kept = 0;
 	char *dir = fs_join(c->env->root, job->path);
 	char *path = fs_join(dir, "trace.json");
 	struct buf text = BUF_INIT;
@@ -668,9 +682,11 @@ static void keep_git(struct capture *c, const struct job *job, cJSON *json)
 	cJSON *old = NULL;
 
 	if (fs_read(path, LIMIT_MANIFEST_BYTES, &text, &err) == 0 &&
+	    is_recorded(job, "trace", &text) &&
 	    json_parse(path, text.data, text.len, &old, &err) == 0) {
 		cJSON *git = cJSON_DetachItemFromObjectCaseSensitive(old,
 			"git");
+		is_kept = git != NULL;
 		if (git)
 			cJSON_ReplaceItemInObjectCaseSensitive(json, "git",
 				git);
@@ -680,6 +696,7 @@ static void keep_git(struct capture *c, const struct job *job, cJSON *json)
 	buf_release(&text);
 	free(path);
 	free(dir);
+	return is_kept;
 }
 
 /* Starts writing a bundle whose products are all stored. 0 when some is not. */
@@ -709,7 +726,7 @@ static int start_assembly(struct runner *r, struct job *job, struct err *err)
 	free(timing);
 	if (job->row.path && sha256_equal(&job->row.inputs_id,
 	    &job->inputs_id))
-		keep_git(c, job, a->json);
+		job->keeps_git = keep_git(c, job, a->json);
 	a->path = fs_join(c->env->root, job->path);
 	a->sttf = g->sttf.data;
 	a->nsttf = g->sttf.len;
@@ -718,6 +735,7 @@ static int start_assembly(struct runner *r, struct job *job, struct err *err)
 	a->height = g->variant.height;
 	a->fps = g->variant.fps;
 	a->frame = job->frame;
+	a->is_on_record = job->row.path != NULL;
 	a->has_stable = job->is_intact && !c->env->always;
 	a->stable = job->row.stable_id;
 	aj->bundle = job;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config.h"
 #include "util/mem.h"
@@ -104,8 +105,12 @@ static int file_is_intact(const char *dir, struct bundle_file *f, int *has_new_s
 	struct fs_stamp now;
 	struct sha256 sha;
 	struct err err = ERR_INIT;
-	int ok = fs_stamp(path, &now) == 0;
+	struct stat st;
+	/* A link in its place is none of ours, whatever it leads to. */
+	int ok = lstat(path, &st) == 0 && S_ISREG(st.st_mode);
 
+	if (ok)
+		fs_stamp_of(&st, &now);
 	if (ok && !fs_stamp_equal(&now, &f->stamp)) {
 		ok = now.size == f->size && fs_hash(path, &sha, NULL,
 			&err) == 0 && sha256_equal(&sha, &f->sha);

@@ -41,6 +41,7 @@ struct job {
 	struct sha256 inputs_id;	/* hash over all that decides its content */
 	struct bundle_row row;		/* as recorded; path null: not */
 	int is_intact;			/* recorded, and every file as recorded */
+	int keeps_git;			/* its files are put back under its old tag */
 	int needs_content;		/* is not current: to be assembled */
 	int is_retagged;
 	int is_under_way;		/* its assembly runs */

@@ -59,7 +59,7 @@ static int write_bundle(const char *path, const char *picture,
 	int ret = -1;
 	put("source-file", "copied");
 	sha256_of("copied", 6, &sha);
-	if (bundle_begin(path, &w, err) < 0)
+	if (bundle_begin(path, 0, &w, err) < 0)
 		goto out;
 	CHECK(!bundle_add(&w, "final_image", "final.png", picture,
 		strlen(picture), err));
@@ -152,7 +152,7 @@ static void test_targets(void)
 	put("folder/file", "precious");
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
 		char *path = at(row[i].name);
-		int ret = bundle_begin(path, &w, &err);
+		int ret = bundle_begin(path, 0, &w, &err);
 		CHECK_INT(ret, row[i].is_refused ? -1 : 0);
 		CHECK(ret == 0 || err.status == STATUS_INPUT);
 		bundle_abandon(&w);
@@ -162,9 +162,15 @@ static void test_targets(void)
 	char *kept = at("folder/file");
 	CHECK(fs_exists(kept));
 	free(kept);
+	/* What is on record may have lost its trace.json, and is a folder. */
+	CHECK(!bundle_begin(folder, 1, &w, &err));
+	bundle_abandon(&w);
+	CHECK_INT(bundle_begin(link, 1, &w, &err), -1);
+	bundle_abandon(&w);
+	err_release(&err);
 
 	/* A target that turns into something else meanwhile is not lost. */
-	CHECK(!bundle_begin(empty, &w, &err));
+	CHECK(!bundle_begin(empty, 0, &w, &err));
 	put("empty/file", "precious");
 	cJSON *json = trace_json();
 	CHECK_INT(bundle_finish(&w, json, &err), -1);
@@ -197,7 +203,7 @@ static void test_leftovers(void)
 	char *path = at("left/a.sttrace");
 	CHECK(!fs_mkdirs(dead, &err) && !fs_mkdirs(other, &err)
 		&& !fs_mkdirs(alive, &err));
-	CHECK(!bundle_begin(path, &w, &err));
+	CHECK(!bundle_begin(path, 0, &w, &err));
 	CHECK(!fs_exists(dead));
 	CHECK(fs_exists(other));
 	CHECK(fs_exists(alive));

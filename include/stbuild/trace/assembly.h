@@ -41,6 +41,7 @@ struct assembly {
 	int width, height, frame;
 	double fps;
 	cJSON *json;			/* trace.json without state_header, artifacts */
+	int is_on_record;		/* what stands at path is ours */
 	int has_stable;			/* an intact bundle stands at path ... */
 	struct sha256 stable;		/* ... with this id: left alone if equal */
 

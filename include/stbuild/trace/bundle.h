@@ -52,18 +52,20 @@ int bundle_read(const struct bundle *b, const char *key, struct buf *out,
 
 /*
  * Writers of different bundles may be filled on different threads. What stands
- * at path may be an earlier bundle or an empty folder, nothing else. Folders
- * that killed processes were filling are removed.
+ * at path may be an earlier bundle or an empty folder, nothing else; when the
+ * path is on record as a bundle of ours, also a folder without trace.json.
+ * Folders that killed processes were filling are removed.
  */
 struct bundle_writer {
 	char *path;		/* where it will stand */
 	char *aside;		/* the folder being filled, beside it */
+	int is_on_record;
 	struct artifact *artifact;
 	size_t nartifact, cap;
 };
 
-int bundle_begin(const char *path, struct bundle_writer *out, struct err *err)
-	WARN_UNUSED;
+int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
+	struct err *err) WARN_UNUSED;
 /* Adds a file with these bytes. */
 int bundle_add(struct bundle_writer *w, const char *key, const char *path,
 	const void *data, size_t n, struct err *err) WARN_UNUSED;
