@@ -1,5 +1,6 @@
 #include "store/db.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -173,5 +174,35 @@ int object_read(struct store *s, const struct sha256 *sha, void *data,
 	err_release(&err);
 out:
 	free(path);
+	return ret;
+}
+
+int objects_walk(struct store *s, int (*each)(void *data, const char *path,
+	const struct sha256 *sha, uint64_t size, struct err *err), void *data,
+	struct err *err)
+{
+	int ret = 0;
+	for (unsigned i = 0; i < 256 && !ret; i++) {
+		char *folder = xasprintf("%s/objects/%02x", s->dir, i);
+		DIR *dir = opendir(folder);
+		const struct dirent *d;
+		if (!dir && errno != ENOENT)
+			ret = err_errno(err, STATUS_MACHINE,
+				"cannot read the folder '%s'", folder);
+		while (dir && !ret && (d = readdir(dir))) {
+			struct stat st;
+			struct sha256 sha;
+			char *hex = xasprintf("%02x%s", i, d->d_name);
+			char *path = fs_join(folder, d->d_name);
+			if (!sha256_parse(hex, &sha) && !lstat(path, &st)
+				&& S_ISREG(st.st_mode))
+				ret = each(data, path, &sha, (uint64_t)st.st_size, err);
+			free(hex);
+			free(path);
+		}
+		if (dir)
+			closedir(dir);
+		free(folder);
+	}
 	return ret;
 }

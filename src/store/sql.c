@@ -40,12 +40,9 @@ int sql_failed(struct store *s, int code, const char *what, struct err *err)
 			? sqlite3_errmsg(s->db) : sqlite3_errstr(code));
 	switch (code & 0xff) {
 	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
 		err_wrap(err, "the file is damaged: 'stbuild fsck --repair' saves the"
 			" history that can be read, 'stbuild clean --store' starts anew");
-		break;
-	case SQLITE_NOTADB:
-		err_wrap(err, "the file is damaged or no database:"
-			" 'stbuild clean --store' starts anew");
 		break;
 	case SQLITE_BUSY:
 		err_wrap(err, "another process holds it");

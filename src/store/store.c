@@ -122,10 +122,22 @@ static int open_locked(struct store *s, const char *command, struct err *err)
 	if (!ret)
 		ret = lock_take(s->lock_fd, path, is_exclusive,
 			s->mode == STORE_TRY_EXCLUSIVE, command, err);
-	if (!ret)
-		ret = db_connect(s, err);
+	if (ret < 0)
+		goto out;
+	ret = db_connect(s, err);
 	if (!ret)
 		ret = schema_check(s, schema_version, &state, NULL, err);
+	if (ret < 0 && is_exclusive && s->db) {
+		int code = sqlite3_errcode(s->db) & 0xff;
+		s->is_damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+	}
+	if (s->is_damaged) {
+		log_warn("%s", err->message);
+		err_release(err);
+		db_disconnect(s);
+		ret = 0;
+		goto out;
+	}
 	if (!ret && state != SCHEMA_CURRENT) {
 		if (!is_exclusive) {
 			lock_drop(s->lock_fd);
@@ -136,6 +148,7 @@ static int open_locked(struct store *s, const char *command, struct err *err)
 		if (!ret && !is_exclusive)
 			lock_share(s->lock_fd);
 	}
+out:
 	free(path);
 	return ret;
 }

@@ -610,6 +610,7 @@ static struct bundle_row make_bundle(char *path, struct bundle_file *file,
 {
 	return (struct bundle_row) { .path = path, .trace = "hero", .frame = 57,
 		.variant = h(1), .stable_id = h(2), .content_id = h(3),
+		.inputs_id = h(6),
 		.commit = "0123456789012345678901234567890123456789", .dirty = 1,
 		.file = file, .nfile = nfile };
 }
@@ -655,7 +656,7 @@ static void bundles(void)
 		CHECK_STR(got.trace, "hero");
 		CHECK_INT(got.frame, 57);
 		CHECK(same(got.variant, h(1)) && same(got.stable_id, h(2))
-			&& same(got.content_id, h(3)));
+			&& same(got.content_id, h(3)) && same(got.inputs_id, h(6)));
 		CHECK_STR(got.commit, row.commit);
 		CHECK_INT(got.dirty, 1);
 		CHECK_INT(got.nfile, 2);

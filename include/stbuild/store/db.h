@@ -44,6 +44,7 @@ struct store {
 	char *dir, *db_path;
 	enum store_mode mode;
 	sqlite3 *db;			/* null: absent, reads as empty */
+	int is_damaged;			/* db is null for this reason */
 	sqlite3_stmt *stmt[SQL_COUNT];	/* prepared at first use */
 	int lock_fd;			/* -1: none */
 	int depth;			/* of store_begin */
@@ -156,6 +157,17 @@ int lock_take(int fd, const char *path, int is_exclusive, int is_try,
 /* Makes the exclusive lock a shared one, without a gap. */
 void lock_share(int fd);
 void lock_drop(int fd);
+
+/* Objects (object.c) ------------------------------------------------------ */
+
+/*
+ * Calls each for every file below objects/ that has an object's name, in no
+ * order; stops on non-0 and returns it. Other names are left alone: they may
+ * be somebody's, where a link leads out of the store.
+ */
+int objects_walk(struct store *s, int (*each)(void *data, const char *path,
+	const struct sha256 *sha, uint64_t size, struct err *err), void *data,
+	struct err *err) WARN_UNUSED;
 
 /* Rest --------------------------------------------------------------------- */
 

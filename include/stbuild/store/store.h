@@ -25,7 +25,11 @@ struct store;
 enum store_mode {
 	STORE_READ,		/* no lock; an absent store reads as empty */
 	STORE_BUILD,		/* created when absent; shared lock */
-	STORE_EXCLUSIVE,	/* gc, fsck --repair; an absent store reads as empty */
+	/*
+	 * gc, fsck --repair, clean --store. An absent store reads as empty, and
+	 * with a warning one whose database is damaged.
+	 */
+	STORE_EXCLUSIVE,
 	STORE_TRY_EXCLUSIVE	/* the same, but fails at once when others build */
 };
 

@@ -1,0 +1,298 @@
+#include "store/gc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/db.h"
+#include "util/buf.h"
+#include "util/log.h"
+#include "util/mem.h"
+
+struct fsck {
+	struct store *s;
+	int repair;
+	struct fsck_result *r;
+	int has_rows;		/* the database can be asked */
+	struct map torn;	/* their hashes */
+};
+
+/* Adds the findings of a pragma: its rows, but for a single "ok". */
+static void count_findings(struct fsck *f, const char *text)
+{
+	sqlite3_stmt *stmt = NULL;
+	int code = sqlite3_prepare_v2(f->s->db, text, -1, &stmt, NULL);
+	if (code == SQLITE_OK)
+		while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
+			const char *what = (const char *)sqlite3_column_text(stmt, 0);
+			if (what && !strcmp(what, "ok"))
+				continue;
+			log_verbose("%s: %s", f->s->db_path, what ? what : "damaged");
+			f->r->nbad_row++;
+		}
+	/* What cannot even be asked is one finding. */
+	if (code != SQLITE_DONE)
+		f->r->nbad_row++;
+	sqlite3_finalize(stmt);
+}
+
+/*
+ * Copies the rows of a table that can be read, from both ends: damage in the
+ * middle stops either walk.
+ */
+static int salvage(sqlite3 *from, struct store *to, const char *table,
+	const char *order, struct err *err)
+{
+	sqlite3_stmt *stmt;
+	int ret = sql_row(to, SQL_COLUMNS, &stmt, err, "t", table);
+	if (ret <= 0)
+		return ret;
+	char *columns = column_text(stmt, 0);
+	sql_end(stmt);
+	ret = 0;
+	for (int is_back = 0; is_back < 2 && !ret; is_back++) {
+		char *get = xasprintf("SELECT %s FROM %s ORDER BY %s %s", columns,
+			table, order, is_back ? "DESC" : "ASC");
+		sqlite3_stmt *in = NULL, *out = NULL;
+		if (sqlite3_prepare_v2(from, get, -1, &in, NULL) == SQLITE_OK) {
+			int n = sqlite3_column_count(in);
+			struct buf put = BUF_INIT;
+			buf_addf(&put, "INSERT OR IGNORE INTO %s (%s) VALUES (?",
+				table, columns);
+			for (int i = 1; i < n; i++)
+				buf_addstr(&put, ", ?");
+			buf_addch(&put, ')');
+			int code = sqlite3_prepare_v2(to->db, put.data, -1, &out, NULL);
+			if (code != SQLITE_OK)
+				ret = sql_failed(to, code, put.data, err);
+			buf_release(&put);
+			while (!ret && sqlite3_step(in) == SQLITE_ROW) {
+				for (int i = 0; i < n; i++)
+					sqlite3_bind_value(out, i + 1,
+						sqlite3_column_value(in, i));
+				code = sqlite3_step(out);
+				sqlite3_reset(out);
+				/* A row that breaks a rule is a damaged one. */
+				if (code != SQLITE_DONE
+					&& (code & 0xff) != SQLITE_CONSTRAINT)
+					ret = sql_failed(to, code, table, err);
+			}
+		}
+		sqlite3_finalize(in);
+		sqlite3_finalize(out);
+		free(get);
+	}
+	free(columns);
+	return ret;
+}
+
+static void remove_with_log(const char *path)
+{
+	static const char *const end[] = { "", "-wal", "-shm", "-journal" };
+	for (int i = 0; i < 4; i++) {
+		char *name = xasprintf("%s%s", path, end[i]);
+		unlink(name);
+		free(name);
+	}
+}
+
+/* Puts a new database in the place of the damaged one. */
+static int rebuild(struct store *s, struct err *err)
+{
+	char *path = fs_join(s->dir, "tmp/repair");
+	char *aside = xasprintf("%s.damaged", s->db_path);
+	struct store fresh = { .dir = s->dir, .db_path = path,
+		.mode = STORE_EXCLUSIVE, .lock_fd = -1 };
+	sqlite3 *old = s->db;
+	int ret = -1;
+	remove_with_log(path);
+	if (db_connect(&fresh, err) < 0
+		|| schema_apply(&fresh, schema_upgrade, schema_version, err) < 0
+		|| sql_exec(&fresh, "BEGIN", err) < 0)
+		goto out;
+	if (old && (salvage(old, &fresh, "history", "id", err) < 0
+		|| salvage(old, &fresh, "bundle", "path", err) < 0))
+		goto out;
+	if (sql_exec(&fresh, "COMMIT", err) < 0)
+		goto out;
+	/* Closing moves everything from the log into the file. */
+	db_disconnect(&fresh);
+	db_disconnect(s);
+	remove_with_log(aside);
+	if (rename(s->db_path, aside) < 0) {
+		err_errno(err, STATUS_MACHINE, "cannot write '%s'", aside);
+		goto out;
+	}
+	/* A log of the old database would be taken for the new one's. */
+	remove_with_log(s->db_path);
+	if (rename(path, s->db_path) < 0) {
+		err_errno(err, STATUS_MACHINE, "cannot write '%s'", s->db_path);
+		goto out;
+	}
+	s->is_damaged = 0;
+	log_warn("the damaged database is kept as '%s'", aside);
+	ret = db_connect(s, err);
+out:
+	db_disconnect(&fresh);
+	remove_with_log(path);
+	free(path);
+	free(aside);
+	return ret < 0 ? err_wrap(err, "while repairing the database") : 0;
+}
+
+static int remove_file(const char *path, struct err *err)
+{
+	if (unlink(path) < 0 && errno != ENOENT)
+		return err_errno(err, STATUS_MACHINE, "cannot remove '%s'", path);
+	return 0;
+}
+
+static int check_file(void *data, const char *path, const struct sha256 *sha,
+	uint64_t size, struct err *err)
+{
+	struct fsck *f = data;
+	struct err unread = ERR_INIT;
+	struct sha256 got;
+	sqlite3_stmt *stmt;
+	int64_t id = 0;
+	(void)size;
+	f->r->nobject++;
+	int is_torn = fs_hash(path, &got, NULL, &unread) < 0
+		|| !sha256_equal(&got, sha);
+	if (is_torn) {
+		f->r->ntorn++;
+		log_verbose("'%s' is damaged%s%s", path, unread.message ? ": " : "",
+			unread.message ? unread.message : "");
+		map_put(&f->torn, sha->byte, SHA256_SIZE, 0);
+	}
+	err_release(&unread);
+	if (!f->has_rows)
+		return 0;
+	int ret = sql_row(f->s, SQL_OBJECT_GET, &stmt, err, "h", sha);
+	if (ret < 0)
+		return -1;
+	if (ret)
+		id = sqlite3_column_int64(stmt, 0);
+	else if (!is_torn)
+		f->r->norphan++;
+	sql_end(stmt);
+	if (!f->repair || (!is_torn && id))
+		return 0;
+	if (remove_file(path, err) < 0)
+		return -1;
+	return id ? sql_run(f->s, SQL_OBJECT_REMOVE, err, "n", id) : 0;
+}
+
+/* Every row of objects has its file, of its size. */
+static int check_rows(struct fsck *f, struct err *err)
+{
+	sqlite3_stmt *stmt;
+	if (sql_open(f->s, SQL_OBJECT_ALL, &stmt, err, "") < 0)
+		return -1;
+	int ret;
+	while ((ret = sql_next(f->s, SQL_OBJECT_ALL, stmt, err)) > 0) {
+		int64_t id = sqlite3_column_int64(stmt, 0);
+		struct sha256 sha;
+		struct stat st;
+		if (column_sha(stmt, 1, &sha) < 0) {
+			f->r->nbad_row++;
+		} else {
+			char *path = object_path(f->s, &sha);
+			int is_there = !lstat(path, &st) && S_ISREG(st.st_mode);
+			free(path);
+			/* A torn file's size is not the row's fault. */
+			if (is_there && ((uint64_t)st.st_size == column_u64(stmt, 2)
+				|| map_get(&f->torn, sha.byte, SHA256_SIZE) != MAP_NONE))
+				continue;
+			if (is_there)
+				f->r->nbad_row++;
+			else
+				f->r->nmissing++;
+		}
+		if (f->repair && sql_run(f->s, SQL_OBJECT_REMOVE, err, "n", id) < 0) {
+			ret = -1;
+			break;
+		}
+	}
+	sqlite3_finalize(stmt);
+	return ret;
+}
+
+static int check_bundles(struct fsck *f, struct err *err)
+{
+	sqlite3_stmt *stmt;
+	if (sql_open(f->s, SQL_BUNDLE_ALL, &stmt, err, "") < 0)
+		return -1;
+	int ret;
+	while ((ret = sql_next(f->s, SQL_BUNDLE_ALL, stmt, err)) > 0) {
+		const void *file = sqlite3_column_blob(stmt, 8);
+		if (!bundle_files_check(file, (size_t)sqlite3_column_bytes(stmt, 8)))
+			continue;
+		f->r->nbad_row++;
+		char *path = column_text(stmt, 0);
+		int failed = f->repair && store_remove_bundle(f->s, path, err) < 0;
+		free(path);
+		if (failed) {
+			ret = -1;
+			break;
+		}
+	}
+	sqlite3_finalize(stmt);
+	return ret;
+}
+
+static int check_all(struct fsck *f, struct err *err)
+{
+	if (objects_walk(f->s, check_file, f, err) < 0)
+		return -1;
+	if (!f->has_rows)
+		return 0;
+	if (check_rows(f, err) < 0 || check_bundles(f, err) < 0)
+		return -1;
+	if (!f->repair)
+		return 0;
+	return sql_run(f->s, SQL_PRODUCT_LOST, err, "") < 0
+		|| sql_run(f->s, SQL_DERIVED_LOST, err, "") < 0 ? -1 : 0;
+}
+
+int fsck_run(struct store *s, int repair, struct fsck_result *out,
+	struct err *err)
+{
+	struct fsck f = { .s = s, .repair = repair, .r = out };
+	int ret = -1;
+	*out = (struct fsck_result) { 0 };
+	if (repair && s->mode != STORE_EXCLUSIVE
+		&& s->mode != STORE_TRY_EXCLUSIVE)
+		BUG("fsck_run repairs a store that is not open exclusively");
+	if (!s->db && !s->is_damaged)
+		return 0;
+	if (s->db)
+		count_findings(&f, "PRAGMA integrity_check");
+	else
+		out->nbad_row = 1;
+	f.has_rows = !out->nbad_row;
+	if (!f.has_rows && repair) {
+		if (rebuild(s, err) < 0)
+			goto out;
+		f.has_rows = 1;
+	}
+	if (f.has_rows)
+		count_findings(&f, "PRAGMA foreign_key_check");
+	if (!repair) {
+		ret = check_all(&f, err);
+		goto out;
+	}
+	if (store_begin(s, err) < 0)
+		goto out;
+	ret = check_all(&f, err);
+	if (ret < 0)
+		store_rollback(s);
+	else
+		ret = store_commit(s, err);
+out:
+	map_release(&f.torn);
+	return ret < 0 ? err_wrap(err, "while checking the store '%s'", s->dir)
+		: 0;
+}
