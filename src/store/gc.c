@@ -188,7 +188,7 @@ static int drop_orphan(void *data, const char *path,
 static int sweep(struct gc *g, struct err *err)
 {
 	static const enum sql statement[] = { SQL_NODE_SWEEP, SQL_ALIAS_SWEEP,
-		SQL_CONTENT_SWEEP, SQL_COST_SWEEP, SQL_PROGRAM_SWEEP,
+		SQL_COST_SWEEP, SQL_PROGRAM_SWEEP,
 		SQL_BLOB_SWEEP, SQL_MEMO_SWEEP, SQL_STAT_SWEEP };
 	sqlite3_stmt *stmt;
 	int64_t now = store_now(), age = ROW_AGE, swept = 0;

@@ -108,10 +108,14 @@ int store_node(struct store *s, const struct sha256 *key,
 	if (!sql_get(s, SQL_NODE_GET, &stmt, "h", key))
 		return 0;
 	free(s->node_pass);
+	free(s->node_shape);
 	s->node_pass = column_text(stmt, 0);
+	s->node_shape = column_text(stmt, 6);
 	*out = (struct node_row) {
 		.key = *key,
 		.pass = s->node_pass,
+		.frame = sqlite3_column_int(stmt, 5),
+		.shape = s->node_shape,
 		.width = sqlite3_column_int(stmt, 1),
 		.height = sqlite3_column_int(stmt, 2),
 		.gpu_ns = column_u64(stmt, 3),
@@ -124,8 +128,28 @@ int store_node(struct store *s, const struct sha256 *key,
 int store_add_node(struct store *s, const struct node_row *node,
 	struct err *err)
 {
-	return sql_run(s, SQL_NODE_ADD, err, "htiiuun", &node->key, node->pass,
-		node->width, node->height, node->gpu_ns, node->bytes, store_now());
+	return sql_run(s, SQL_NODE_ADD, err, "htiiuunit", &node->key,
+		node->pass, node->width, node->height, node->gpu_ns, node->bytes,
+		store_now(), node->frame, node->shape);
+}
+
+size_t store_rivals(struct store *s, const struct node_row *node,
+	struct sha256 *out, size_t max)
+{
+	sqlite3_stmt *stmt;
+	struct err err = ERR_INIT;
+	size_t n = 0;
+	int ret = sql_row(s, SQL_NODE_RIVALS, &stmt, &err, "tithi", node->pass,
+		node->frame, node->shape, &node->key, (int)max);
+	while (ret > 0 && n < max) {
+		if (!column_sha(stmt, 0, &out[n]))
+			n++;
+		ret = sql_next(s, SQL_NODE_RIVALS, stmt, &err);
+	}
+	sql_end(stmt);
+	/* A node whose rivals cannot be read is just new. */
+	err_release(&err);
+	return n;
 }
 
 /* Sizes within a quarter of an octave share their times. */
@@ -212,15 +236,3 @@ int store_add_alias(struct store *s, const struct sha256 *key,
 	return sql_run(s, SQL_ALIAS_ADD, err, "hhn", key, earlier, store_now());
 }
 
-int store_content(struct store *s, const struct sha256 *content_key,
-	struct sha256 *recipe_key)
-{
-	return get_sha(s, SQL_CONTENT_GET, content_key, recipe_key);
-}
-
-int store_add_content(struct store *s, const struct sha256 *content_key,
-	const struct sha256 *recipe_key, struct err *err)
-{
-	return sql_run(s, SQL_CONTENT_ADD, err, "hhn", content_key, recipe_key,
-		store_now());
-}

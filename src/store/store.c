@@ -211,6 +211,7 @@ void store_close(struct store *s)
 	free(s->stat);
 	free(s->touch);
 	free(s->node_pass);
+	free(s->node_shape);
 	free(s->dir);
 	free(s->db_path);
 	free(s);

@@ -279,8 +279,6 @@ static void old_rows(void)
 	CHECK(works(store_add_node(s, &node, &err)));
 	CHECK(works(store_add_alias(s, &c, &a, &err)));
 	CHECK(works(store_add_alias(s, &d, &b, &err)));
-	CHECK(works(store_add_content(s, &c, &a, &err)));
-	CHECK(works(store_add_content(s, &d, &b, &err)));
 	CHECK(works(store_add_cost(s, &b, 1, 1, &err)));
 	CHECK(works(store_add_program(s, &program, &err)));
 	CHECK(works(store_add_blob(s, oid, &b, &err)));
@@ -291,18 +289,18 @@ static void old_rows(void)
 	CHECK(works(store_commit(s, &err)));
 
 	static const char all[] = "SELECT (SELECT count(*) FROM node)"
-		" + (SELECT count(*) FROM alias) + (SELECT count(*) FROM content)"
+		" + (SELECT count(*) FROM alias)"
 		" + (SELECT count(*) FROM cost) + (SELECT count(*) FROM program)"
 		" + (SELECT count(*) FROM blob) + (SELECT count(*) FROM memo)"
 		" + (SELECT count(*) FROM stat)";
 	struct gc_options o = { 0 };
 	struct gc_result r;
-	CHECK_INT(number(s, all), 11);
+	CHECK_INT(number(s, all), 9);
 	CHECK(works(gc_run(s, &o, &r, &err)));
-	CHECK_INT(number(s, all), 11);
-	const char *table[] = { "node", "alias", "content", "cost", "program",
-		"blob", "memo" };
-	for (int i = 0; i < 7; i++) {
+	CHECK_INT(number(s, all), 9);
+	const char *table[] = { "node", "alias", "cost", "program", "blob",
+		"memo" };
+	for (int i = 0; i < 6; i++) {
 		char *text = xasprintf("UPDATE %s SET used = 1", table[i]);
 		change(s, text);
 		free(text);
@@ -310,10 +308,9 @@ static void old_rows(void)
 	change(s, "UPDATE stat SET hashed_ns = 1");
 	CHECK(works(gc_run(s, &o, &r, &err)));
 	/* What leads to something stored stays, and history. */
-	CHECK_INT(number(s, all), 3);
+	CHECK_INT(number(s, all), 2);
 	CHECK_INT(store_node(s, &a, &node), 1);
 	CHECK_INT(store_alias(s, &c, &out), 1);
-	CHECK_INT(store_content(s, &c, &out), 1);
 	CHECK_INT(number(s, "SELECT count(*) FROM history"), 1);
 	CHECK_STR(stored(s), "01");
 	store_close(s);

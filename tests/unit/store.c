@@ -376,11 +376,24 @@ static void products(void)
 static void nodes(void)
 {
 	struct store *s = open_store("rows", STORE_BUILD);
-	struct node_row n = { .key = h(1), .pass = "buffer-a", .width = 16384,
+	struct node_row n = { .key = h(1), .pass = "buffer-a",
+		.frame = 7, .shape = "8x8 r32f", .width = 16384,
 		.height = 9, .gpu_ns = UINT64_MAX, .bytes = 123 }, got;
 	CHECK_INT(store_node(s, &n.key, &got), 0);
 	CHECK(works(store_add_node(s, &n, &err)));
 	CHECK(works(store_add_node(s, &n, &err)));
+	/* Rivals: the same place, another key. */
+	struct sha256 rival[2];
+	struct node_row place = n;
+	CHECK_INT(store_rivals(s, &place, rival, 2), 0);
+	place.key = h(2);
+	CHECK_INT(store_rivals(s, &place, rival, 2), 1);
+	CHECK(same(rival[0], n.key));
+	place.frame = 8;
+	CHECK_INT(store_rivals(s, &place, rival, 2), 0);
+	place.frame = 7;
+	place.shape = "8x8 rg32f";
+	CHECK_INT(store_rivals(s, &place, rival, 2), 0);
 	if (CHECK_INT(store_node(s, &n.key, &got), 1)) {
 		CHECK_STR(got.pass, "buffer-a");
 		CHECK_INT(got.width, 16384);
@@ -397,19 +410,6 @@ static void nodes(void)
 	CHECK(works(store_add_alias(s, &a, &c, &err)));
 	CHECK_INT(store_alias(s, &a, &out), 1);
 	CHECK(same(out, c));
-
-	/* The first recipe stays while it has products. */
-	struct sha256 stored = h(1);
-	CHECK_INT(store_content(s, &a, &out), 0);
-	CHECK(works(store_add_content(s, &a, &b, &err)));
-	CHECK_INT(store_content(s, &a, &out), 1);
-	CHECK(same(out, b));
-	CHECK(works(store_add_content(s, &a, &stored, &err)));
-	CHECK_INT(store_content(s, &a, &out), 1);
-	CHECK(same(out, stored));
-	CHECK(works(store_add_content(s, &a, &c, &err)));
-	CHECK_INT(store_content(s, &a, &out), 1);
-	CHECK(same(out, stored));
 
 	/* Median of the last nine, by size. */
 	CHECK_INT(store_cost(s, &a, 1280 * 720), 0);
@@ -1163,6 +1163,7 @@ static void budget(void)
 	CHECK(works(store_begin(s, &err)));
 	for (int i = 0; i < n; i++) {
 		struct node_row node = { .key = h(i), .pass = "buffer-a",
+			.frame = i, .shape = "1280x720 rgba32f",
 			.width = 1280, .height = 720, .gpu_ns = 1000000 + i,
 			.bytes = 14745600 };
 		struct product p = { .key = h(i), .size = 7372800 };

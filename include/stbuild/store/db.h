@@ -57,7 +57,7 @@ struct store {
 	struct touch *touch;
 	size_t ntouch, touch_cap;
 	struct map touch_index;
-	char *node_pass;		/* behind store_node's row */
+	char *node_pass, *node_shape;	/* behind store_node's row */
 };
 
 /* Statements -------------------------------------------------------------- */

@@ -84,7 +84,9 @@ struct product {
 
 struct node_row {
 	struct sha256 key;
-	const char *pass;	/* name, for people */
+	const char *pass;	/* name */
+	int frame;
+	const char *shape;	/* sizes and formats of its products, as text */
 	int width, height;
 	uint64_t gpu_ns;	/* of its draw */
 	uint64_t bytes;		/* of its outputs */
@@ -102,11 +104,18 @@ int store_add_product(struct store *s, const struct product *p,
 int store_add_node(struct store *s, const struct node_row *node,
 	struct err *err) WARN_UNUSED;
 /*
- * 1 when the node was drawn before; gpu_ns of it. out->pass is the store's,
- * until the next call.
+ * 1 when the node was drawn before; gpu_ns of it. out->pass and shape are the
+ * store's, until the next call.
  */
 int store_node(struct store *s, const struct sha256 *key,
 	struct node_row *out);
+/*
+ * Earlier nodes of the same pass, frame and shape with other keys, the last
+ * used first: whose bytes a new node may turn out to have. Returns how many of
+ * max were found.
+ */
+size_t store_rivals(struct store *s, const struct node_row *node,
+	struct sha256 *out, size_t max);
 /*
  * Median of the recorded GPU times of a pass's static part at a size in
  * pixels; 0 when nothing is known.
@@ -120,14 +129,6 @@ int store_alias(struct store *s, const struct sha256 *key,
 	struct sha256 *out);
 int store_add_alias(struct store *s, const struct sha256 *key,
 	const struct sha256 *earlier, struct err *err) WARN_UNUSED;
-/*
- * Content keys: which recipe key first had these inputs' bytes. A later one
- * takes its place only when no product of the first is recorded any more.
- */
-int store_content(struct store *s, const struct sha256 *content_key,
-	struct sha256 *recipe_key);
-int store_add_content(struct store *s, const struct sha256 *content_key,
-	const struct sha256 *recipe_key, struct err *err) WARN_UNUSED;
 /*
  * Marks a key's objects as used by the running build, for gc. What is looked
  * up is marked anyhow. Written at the next commit, at most once a day.
