@@ -375,11 +375,18 @@ static char *stage_text(const struct plan *plan,
 		buf_add(&out, rewrite.extensions.data, rewrite.extensions.len);
 		buf_addstr(&out, "#line 2 0\n");
 	}
+	/*
+	 * Samplers are lowp by themselves in ES, and mediump on the site. The
+	 * desktop's browsers compute in 32 bits all the same; a driver that
+	 * takes it at its word (Mesa) halves what is read, and feedback with it.
+	 */
 	if (plan->is_essl)
 		buf_addstr(&out,
 			"precision highp float;\n"
 			"precision highp int;\n"
-			"precision mediump sampler3D;\n");
+			"precision highp sampler2D;\n"
+			"precision highp sampler3D;\n"
+			"precision highp samplerCube;\n");
 	add_declarations(&out, plan, size, user);
 	add_main(&out, plan, user, rewrite.is_inout ? "inout" : "out");
 	if (!glsl_knows_lines(user))

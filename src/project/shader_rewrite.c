@@ -252,6 +252,13 @@ static void rename_words(struct edits *e, const struct glsl *g,
 	for (size_t i = 0; i < g->ntoken; i++) {
 		if (g->token[i].kind != GLSL_WORD || is_exempt[i])
 			continue;
+		/* See stage_text; a macro of that name is left alone. */
+		if (options->is_essl && (glsl_is(g, i, "lowp")
+			|| glsl_is(g, i, "mediump"))
+			&& !(i > 1 && g->token[i - 2].kind == GLSL_HASH)) {
+			replace_token(e, g, i, "", "highp", 5);
+			continue;
+		}
 		size_t n;
 		const char *text = glsl_token_text(g, i, &scratch, &n);
 		size_t w = find_word(text, n);

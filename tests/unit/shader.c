@@ -185,13 +185,20 @@ static void texts(void)
 	struct shader s = build(IMAGE, &best, NULL);
 	CHECK(!strncmp(s.stage, "#version 300 es\nprecision highp float;\n", 39));
 	CHECK(!strncmp(s.vertex, "#version 300 es\n", 16) && !s.is_compute);
-	HOLDS(s.stage, "precision mediump sampler3D;", "HW_PERFORMANCE 1",
+	HOLDS(s.stage, "precision highp sampler3D;", "HW_PERFORMANCE 1",
 		"uniform sampler2D iChannel3;", "!iChannel4", "iChannelTime[4]",
 		"} iCh3;", "!iAudio", "!CLAMP", "!iIteration", "!layout",
 		"void mainImage(inout vec4 color", "min(color.b, 1.0)",
 		"#line 1001 1\n         \nvoid mainImage(inout vec4 c");
 	/* main stands in front of what the user may redefine. */
 	CHECK(strstr(s.stage, "void main()") < strstr(s.stage, "#line 1001"));
+	shader_release(&s);
+
+	/* Everything is highp, but where a macro has the word. */
+	s = build("#ifdef lowp\n#endif\nprecision mediump float;\nlowp vec2 v;\n" IMAGE,
+		&best, NULL);
+	HOLDS(s.stage, "#ifdef lowp\n", "\nprecision highp float;\nhighp vec2 v;\n",
+		"!mediump");
 	shader_release(&s);
 
 	reset(PASS_IMAGE, DIALECT_GLSL);
