@@ -362,6 +362,24 @@ static void first_versions(struct keys *k, struct encoder *e)
 	}
 }
 
+static void encode_version(struct encoder *e, const struct sha256 *node,
+	const char *storage, struct sha256 *out)
+{
+	encoder_begin(e, "storage");
+	encoder_sha(e, TAG_INPUT, node);
+	encoder_string(e, TAG_NAME, storage);
+	encoder_end(e, out);
+}
+
+void keys_version_key(const struct sha256 *node, const char *storage,
+	struct sha256 *out)
+{
+	struct encoder e = { BUF_INIT, NULL };
+
+	encode_version(&e, node, storage, out);
+	encoder_release(&e);
+}
+
 /* The versions the next node finds: those of this one, or what it wrote. */
 static void next_versions(struct keys *k, struct encoder *e, uint32_t node)
 {
@@ -381,10 +399,7 @@ static void next_versions(struct keys *k, struct encoder *e, uint32_t node)
 		int s = block_storage(k, p, &r->block[i]);
 		if (s < 0 || !r->block[i].is_written || next[s] != now[s])
 			continue;
-		encoder_begin(e, "storage");
-		encoder_sha(e, TAG_INPUT, &k->key[node]);
-		encoder_string(e, TAG_NAME, g->storage[s]);
-		encoder_end(e, &key);
+		encode_version(e, &k->key[node], g->storage[s], &key);
 		next[s] = (uint32_t)k->nversion;
 		add_version(k, s, &key, k->canon[node]);
 	}

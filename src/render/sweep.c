@@ -13,12 +13,14 @@
 
 struct slot {			/* a pass's textures, holding one node or free */
 	uint32_t texture[1 + LIMIT_EXTRA_OUTPUTS];
+	uint32_t node;		/* that it holds; NODE_NONE for zeros */
 	int is_free;
 };
 
 struct buffer_slot {		/* a storage buffer, holding one version or free */
 	uint32_t buffer;
 	int storage;
+	uint32_t version;	/* that it holds */
 	int is_free;
 };
 
@@ -65,8 +67,16 @@ struct sweep {
 	unsigned head, nqueue;
 	struct pending_read *read;
 	size_t nread_slot, nreading;
+	unsigned char *is_read;		/* a node each: outputs are in the store,
+					   or on their way */
+	unsigned char *is_version_read;
+	struct pending_read *saving;	/* of a checkpoint, to be issued */
+	size_t nsaving, saving_cap;
+	int checkpointed;		/* frames asked about so far */
 	uint32_t fault;
-	enum sweep_state ended;		/* MISS or FAILED sticks */
+	int is_stopping;
+	enum sweep_state ending;	/* once all that is under way arrived */
+	enum sweep_state ended;		/* sticks, BUSY until then */
 };
 
 /* Results of the steps below, beside 0 for done and -1 for an error. */
@@ -106,6 +116,9 @@ struct sweep *sweep_new(const struct plan *plan, struct worker *worker,
 	s->fault = NODE_NONE;
 	s->loading = NODE_NONE;
 	s->ended = SWEEP_BUSY;
+	s->ending = SWEEP_DONE;
+	s->is_read = xcalloc(plan->end + 1, 1);
+	s->is_version_read = xcalloc(k->nversion + 1, 1);
 	s->pass = xcalloc(m->npass, sizeof *s->pass);
 	s->slot_of = xcalloc(plan->end + 1, sizeof *s->slot_of);
 	s->buffer_of = xcalloc(k->nversion + 1, sizeof *s->buffer_of);
@@ -155,6 +168,9 @@ void sweep_free(struct sweep *s)
 	free(s->buffer_of);
 	free(s->asset);
 	free(s->read);
+	free(s->saving);
+	free(s->is_read);
+	free(s->is_version_read);
 	free(s);
 }
 
@@ -174,12 +190,14 @@ static int take_slot(struct sweep *s, int p, size_t *out, int *is_new, struct er
 	for (size_t i = 0; i < ps->nslot; i++)
 		if (ps->slot[i].is_free) {
 			ps->slot[i].is_free = 0;
+			ps->slot[i].node = NODE_NONE;
 			*out = i;
 			return 0;
 		}
 	ps->slot = xreallocarray(ps->slot, ps->nslot + 1, sizeof *ps->slot);
 	struct slot *slot = &ps->slot[ps->nslot];
 	memset(slot, 0, sizeof *slot);
+	slot->node = NODE_NONE;
 	for (int k = 0; k < ps->noutput; k++) {
 		slot->texture[k] = ++s->next_id;
 		if (worker_texture_new(s->worker, slot->texture[k],
@@ -217,7 +235,7 @@ static int take_buffer(struct sweep *s, int storage, int is_zeroed, size_t *out,
 	s->buffer = xreallocarray(s->buffer, s->nbuffer + 1,
 		sizeof *s->buffer);
 	s->buffer[s->nbuffer] = (struct buffer_slot){
-		(uint32_t)s->nbuffer + 1, storage, 0 };
+		(uint32_t)s->nbuffer + 1, storage, 0, 0 };
 	if (worker_buffer_new(s->worker, (uint32_t)s->nbuffer + 1,
 	    s->scene->graph->storage_size[storage], err))
 		return -1;
@@ -231,6 +249,18 @@ static struct slot *slot_of(struct sweep *s, uint32_t node)
 		return NULL;
 	return &s->pass[keys_node_pass(s->keys, node)]
 		.slot[s->slot_of[node] - 1];
+}
+
+static void hold_node(struct sweep *s, uint32_t node, size_t slot)
+{
+	s->slot_of[node] = (uint32_t)slot + 1;
+	slot_of(s, node)->node = node;
+}
+
+static void hold_version(struct sweep *s, uint32_t version, size_t buffer)
+{
+	s->buffer_of[version] = (uint32_t)buffer + 1;
+	s->buffer[buffer].version = version;
 }
 
 static void drop_node(struct sweep *s, uint32_t node)
@@ -285,7 +315,7 @@ static int load_node(struct sweep *s, uint32_t node, struct err *err)
 			return -1;
 	}
 	s->loading = NODE_NONE;
-	s->slot_of[node] = (uint32_t)s->loading_slot + 1;
+	hold_node(s, node, s->loading_slot);
 	s->hooks.loaded(s->hooks.data, node);
 	return 0;
 }
@@ -301,7 +331,7 @@ static int load_version(struct sweep *s, uint32_t v, struct err *err)
 	if (version->writer == NODE_NONE) {
 		if (take_buffer(s, version->storage, 1, &at, err))
 			return -1;
-		s->buffer_of[v] = (uint32_t)at + 1;
+		hold_version(s, v, at);
 		return 0;
 	}
 	struct slab *slab = worker_slab(s->worker, size, err);
@@ -317,7 +347,7 @@ static int load_version(struct sweep *s, uint32_t v, struct err *err)
 	    err)) {
 		return -1;
 	}
-	s->buffer_of[v] = (uint32_t)at + 1;
+	hold_version(s, v, at);
 	return 0;
 }
 
@@ -516,7 +546,7 @@ static int take_storage(struct sweep *s, uint32_t node, const struct take *take,
 		return 0;
 	if (now->last_use == node) {
 		s->buffer_of[take->version] = 0;
-		s->buffer_of[take->next_version] = held;
+		hold_version(s, take->next_version, held - 1);
 		return 0;
 	}
 	int storage = s->keys->version[take->version].storage;
@@ -525,7 +555,7 @@ static int take_storage(struct sweep *s, uint32_t node, const struct take *take,
 	    s->buffer[held - 1].buffer,
 	    s->scene->graph->storage_size[storage], err))
 		return -1;
-	s->buffer_of[take->next_version] = (uint32_t)at + 1;
+	hold_version(s, take->next_version, at);
 	return 0;
 }
 
@@ -614,7 +644,7 @@ static int draw_node(struct sweep *s, uint32_t node, struct err *err)
 	if (send_draw(s, node, take, ntake, target, err))
 		return -1;
 	s->fault = NODE_NONE;
-	s->slot_of[node] = (uint32_t)target + 1;
+	hold_node(s, node, target);
 	s->queue[(s->head + s->nqueue++) % DRAWS_MAX] = node;
 	for (int k = 0; k < ps->noutput; k++)
 		if (ps->desc[k].has_mips && worker_texture_mips(s->worker,
@@ -670,6 +700,7 @@ static int read_node(struct sweep *s, uint32_t node, struct err *err)
 				return -1;
 			s->nread = at + 1;
 		}
+		s->is_read[node] = 1;
 	}
 	size_t ntake = keys_takes(s->keys, node, take);
 	for (size_t i = 0; i < ntake; i++) {
@@ -690,6 +721,7 @@ static int read_node(struct sweep *s, uint32_t node, struct err *err)
 			    new_read(s, &s->keys->version[v].key, 0, node),
 			    err))
 				return -1;
+			s->is_version_read[v] = 1;
 		}
 		s->nread = at;
 		if (!pv->is_used)
@@ -698,6 +730,116 @@ static int read_node(struct sweep *s, uint32_t node, struct err *err)
 	if (!s->plan->node[node].is_used)
 		drop_node(s, node);
 	return 0;
+}
+
+/* The zeros before frame 0 are read by frame 0 alone. */
+static void drop_zeros(struct sweep *s)
+{
+	for (size_t p = 0; p < s->scene->variant->manifest->npass; p++)
+		if (s->pass[p].zero != 0) {
+			s->pass[p].slot[s->pass[p].zero - 1].is_free = 1;
+			s->pass[p].zero = 0;
+		}
+}
+
+/* Checkpoints ------------------------------------------------------------------- */
+
+static void save(struct sweep *s, const struct sha256 *key, int index,
+	uint32_t node)
+{
+	s->saving = array_grow(s->saving, s->nsaving, &s->saving_cap,
+		sizeof *s->saving);
+	s->saving[s->nsaving++] = (struct pending_read){ *key, index, node, 0 };
+}
+
+static uint64_t list_slot(struct sweep *s, const struct pass_slots *ps,
+	const struct slot *slot)
+{
+	uint64_t nbytes = 0;
+
+	if (slot->is_free || slot->node == NODE_NONE ||
+	    s->is_read[slot->node] ||
+	    s->plan->node[slot->node].action != ACTION_DRAW)
+		return 0;
+	for (int i = 0; i < ps->noutput; i++) {
+		save(s, &s->keys->key[slot->node], i, slot->node);
+		nbytes += texture_bytes(&ps->desc[i]);
+	}
+	return nbytes;
+}
+
+/*
+ * What is resident behind a frame is what later frames need: each texture and
+ * buffer lives to its last use. Lists what of it is not in the store.
+ */
+static uint64_t list_live(struct sweep *s)
+{
+	const struct keys *k = s->keys;
+	uint64_t nbytes = 0;
+
+	s->nsaving = 0;
+	for (size_t p = 0; p < s->scene->variant->manifest->npass; p++)
+		for (size_t i = 0; i < s->pass[p].nslot; i++)
+			nbytes += list_slot(s, &s->pass[p],
+				&s->pass[p].slot[i]);
+	for (size_t i = 0; i < s->nbuffer; i++) {
+		const struct buffer_slot *b = &s->buffer[i];
+		const struct version *version = &k->version[b->version];
+		if (b->is_free || s->is_version_read[b->version] ||
+		    version->writer == NODE_NONE ||
+		    s->plan->version[b->version].action != ACTION_DRAW)
+			continue;
+		save(s, &version->key, -1 - (int)b->version, version->writer);
+		nbytes += s->scene->graph->storage_size[b->storage];
+	}
+	return nbytes;
+}
+
+/* Issues the reads of a checkpoint, last first. Buffers have index -1 - v. */
+static int save_live(struct sweep *s, struct err *err)
+{
+	while (s->nsaving > 0) {
+		const struct pending_read r = s->saving[s->nsaving - 1];
+		int p = keys_node_pass(s->keys, r.node);
+		uint64_t n = r.index >= 0 ?
+			texture_bytes(&s->pass[p].desc[r.index]) :
+			s->scene->graph->storage_size[
+			s->keys->version[-1 - r.index].storage];
+		struct slab *slab = worker_slab(s->worker, n, err);
+		if (!slab)
+			return err->message ? -1 : STEP_BLOCKED;
+		int rc = r.index >= 0 ? worker_texture_read(s->worker,
+			slot_of(s, r.node)->texture[r.index], slab,
+			new_read(s, &r.key, r.index, r.node), err) :
+			worker_buffer_read(s->worker, s->buffer[s->buffer_of[
+			-1 - r.index] - 1].buffer, slab, n,
+			new_read(s, &r.key, 0, r.node), err);
+		if (rc != 0)
+			return -1;
+		if (r.index >= 0)
+			s->is_read[r.node] = 1;
+		else
+			s->is_version_read[-1 - r.index] = 1;
+		s->nsaving--;
+	}
+	return 0;
+}
+
+/* Between two frames, once: asks, and lists what has to be read. */
+static void end_frame(struct sweep *s)
+{
+	int ndone = (int)(s->node / (uint32_t)s->keys->norder);
+
+	if (s->node % (uint32_t)s->keys->norder != 0 ||
+	    ndone == s->checkpointed)
+		return;
+	s->checkpointed = ndone;
+	if (ndone == 1)
+		drop_zeros(s);
+	uint64_t nbytes = list_live(s);
+	if (nbytes > 0 && !s->hooks.checkpoint(s->hooks.data, ndone - 1,
+	    nbytes))
+		s->nsaving = 0;
 }
 
 /* Events ------------------------------------------------------------------------ */
@@ -735,40 +877,40 @@ static int handle_events(struct sweep *s, struct err *err)
 	}
 }
 
-/* The zeros before frame 0 are read by frame 0 alone. */
-static void drop_zeros(struct sweep *s)
-{
-	for (size_t p = 0; p < s->scene->variant->manifest->npass; p++)
-		if (s->pass[p].zero != 0) {
-			s->pass[p].slot[s->pass[p].zero - 1].is_free = 1;
-			s->pass[p].zero = 0;
-		}
-}
-
 static int advance(struct sweep *s, struct err *err)
 {
-	while (s->node < s->plan->end) {
+	while (s->node < s->plan->end && !s->is_stopping) {
 		const struct plan_node *n = &s->plan->node[s->node];
+		end_frame(s);
+		int rc = save_live(s, err);
+		if (rc != 0)
+			return rc;
 		if (n->action == ACTION_DRAW && !n->is_failed) {
 			if (!s->is_drawn) {
 				if (s->nqueue == DRAWS_MAX)
 					return STEP_BLOCKED;
-				int rc = draw_node(s, s->node, err);
+				rc = draw_node(s, s->node, err);
 				if (rc != 0)
 					return rc;
 				s->is_drawn = 1;
 				s->nread = 0;
 			}
-			int rc = read_node(s, s->node, err);
+			rc = read_node(s, s->node, err);
 			if (rc != 0)
 				return rc;
+			if (n->is_wanted && n->is_used &&
+			    !s->hooks.is_settled(s->hooks.data, s->node))
+				return STEP_BLOCKED;
 		}
 		s->is_drawn = 0;
 		s->node++;
-		if (s->node == (uint32_t)s->keys->norder)
-			drop_zeros(s);
 	}
 	return 0;
+}
+
+void sweep_stop(struct sweep *s)
+{
+	s->is_stopping = 1;
 }
 
 enum sweep_state sweep_step(struct sweep *s, struct err *err)
@@ -785,9 +927,13 @@ enum sweep_state sweep_step(struct sweep *s, struct err *err)
 			s->fault = s->queue[s->head];
 		return s->ended = SWEEP_FAILED;
 	}
-	if (rc == STEP_MISS)
-		return s->ended = SWEEP_MISS;
+	if (rc == STEP_MISS) {
+		/* Events of this sweep must not reach the next one. */
+		s->ending = SWEEP_MISS;
+		s->is_stopping = 1;
+		rc = 0;
+	}
 	if (rc == 0 && s->nqueue == 0 && s->nreading == 0)
-		return s->ended = SWEEP_DONE;
+		return s->ended = s->ending;
 	return SWEEP_BUSY;
 }

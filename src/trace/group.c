@@ -13,19 +13,27 @@ static void job_release(struct job *job)
 	bundle_row_release(&job->row);
 }
 
+static void release_keys(struct group *g)
+{
+	if (g->has_plan)
+		plan_release(&g->plan);
+	if (g->has_keys)
+		keys_release(&g->keys);
+	free(g->is_stored);
+	free(g->noutput_stored);
+	free(g->rivalry);
+	free(g->is_version_stored);
+	g->is_stored = g->noutput_stored = g->rivalry = NULL;
+	g->is_version_stored = NULL;
+	g->has_plan = g->has_keys = 0;
+}
+
 void group_release(struct group *g)
 {
 	for (size_t i = 0; i < g->njob; i++)
 		job_release(&g->job[i]);
 	free(g->job);
-	if (g->has_plan)
-		plan_release(&g->plan);
-	if (g->has_keys)
-		keys_release(&g->keys);
-	free(g->wanted);
-	free(g->is_stored);
-	free(g->noutput_stored);
-	free(g->is_version_stored);
+	release_keys(g);
 	buf_release(&g->sttf);
 	graph_release(&g->graph);
 	variant_release(&g->variant);
@@ -151,58 +159,99 @@ static int find_alias(void *data, const struct sha256 *key, struct sha256 *earli
 	return store_alias(data, key, earlier);
 }
 
-static void add_wanted(struct group *g, int frame)
+static int compare_jobs(const void *a, const void *b)
 {
-	size_t at = g->nwanted;
+	const struct job *x = a, *y = b;
 
-	while (at > 0 && g->wanted[at - 1] > frame)
-		at--;
-	if (at > 0 && g->wanted[at - 1] == frame)
-		return;
-	g->wanted = xreallocarray(g->wanted, g->nwanted + 1,
-		sizeof *g->wanted);
-	memmove(&g->wanted[at + 1], &g->wanted[at],
-		(g->nwanted - at) * sizeof *g->wanted);
-	g->wanted[at] = frame;
-	g->nwanted++;
+	return (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+/* Keys up to the last frame, with the aliases known now. */
+static int find_keys(struct group *g, const struct capture_env *env,
+	const struct sha256 *driver, struct err *err)
+{
+	struct key_hooks hooks = { find_alias, env->programs.store };
+	int last = g->job[g->njob - 1].frame;
+
+	if (keys_compute(&g->scene, g->set->key_program, driver, last + 1,
+	    &hooks, &g->keys, err))
+		return -1;
+	g->has_keys = 1;
+	size_t nnode = (size_t)g->keys.nframe * (size_t)g->keys.norder;
+	g->is_stored = xcalloc(nnode + 1, 1);
+	g->noutput_stored = xcalloc(nnode + 1, 1);
+	g->rivalry = xcalloc(nnode + 1, 1);
+	g->is_version_stored = xcalloc(g->keys.nversion + 1, 1);
+	return 0;
+}
+
+static void judge_jobs(struct group *g, const struct capture_env *env)
+{
+	struct encoder e = { BUF_INIT, NULL };
+	char *manifest = manifest_text(&g->variant);
+
+	for (size_t i = 0; i < g->njob; i++) {
+		struct job *job = &g->job[i];
+		find_inputs_id(g, job, manifest, &e);
+		if (job->is_done || job->is_under_way)
+			continue;
+		job->needs_content = env->always || !job->is_intact ||
+			!sha256_equal(&job->inputs_id, &job->row.inputs_id);
+		job->is_retagged = !job->needs_content && wants_retag(g, job);
+	}
+	cJSON_free(manifest);
+	encoder_release(&e);
 }
 
 int group_prepare(struct group *g, const struct capture_env *env,
 	const struct driver_row *driver, const struct asset_set *assets,
 	struct err *err)
 {
-	struct key_hooks hooks = { find_alias, env->programs.store };
-	struct encoder e = { BUF_INIT, NULL };
-	int last = 0, rc = 0;
-
-	for (size_t i = 0; i < g->njob; i++)
-		if (g->job[i].frame > last)
-			last = g->job[i].frame;
+	qsort(g->job, g->njob, sizeof *g->job, compare_jobs);
 	graph_init(&g->graph, env->manifest);
 	g->scene = (struct scene){ &g->variant, &g->graph, assets->info,
 		CONVENTIONS_OURS };
-	if (keys_compute(&g->scene, g->set->key_program, &driver->identity,
-	    last + 1, &hooks, &g->keys, err))
+	if (find_keys(g, env, &driver->identity, err))
 		return -1;
-	g->has_keys = 1;
-	size_t nnode = (size_t)g->keys.nframe * (size_t)g->keys.norder;
-	g->is_stored = xcalloc(nnode + 1, 1);
-	g->noutput_stored = xcalloc(nnode + 1, 1);
-	g->is_version_stored = xcalloc(g->keys.nversion + 1, 1);
-	char *manifest = manifest_text(&g->variant);
-	for (size_t i = 0; i < g->njob && rc == 0; i++) {
-		struct job *job = &g->job[i];
-		find_inputs_id(g, job, manifest, &e);
-		rc = check_outputs(env, job, err);
-		job->needs_content = env->always || !job->is_intact ||
-			!sha256_equal(&job->inputs_id, &job->row.inputs_id);
-		job->is_retagged = !job->needs_content && wants_retag(g, job);
-		if (job->needs_content)
-			add_wanted(g, job->frame);
+	for (size_t i = 0; i < g->njob; i++)
+		if (check_outputs(env, &g->job[i], err))
+			return -1;
+	judge_jobs(g, env);
+	return 0;
+}
+
+int group_rekey(struct group *g, const struct capture_env *env,
+	const struct driver_row *driver, struct err *err)
+{
+	release_keys(g);
+	if (find_keys(g, env, &driver->identity, err))
+		return -1;
+	judge_jobs(g, env);
+	g->needs_rekey = 0;
+	return 0;
+}
+
+int group_is_open(const struct group *g)
+{
+	for (size_t i = 0; i < g->njob; i++)
+		if (!g->job[i].is_done)
+			return 1;
+	return 0;
+}
+
+size_t group_frames(const struct group *g, int **frame)
+{
+	size_t n = 0;
+
+	*frame = xcalloc(g->njob + 1, sizeof **frame);
+	for (size_t i = 0; i < g->njob; i++) {
+		const struct job *job = &g->job[i];
+		if (!job->needs_content || job->is_done ||
+		    (n > 0 && (*frame)[n - 1] == job->frame))
+			continue;
+		(*frame)[n++] = job->frame;
 	}
-	cJSON_free(manifest);
-	encoder_release(&e);
-	return rc;
+	return n;
 }
 
 struct frame_check {

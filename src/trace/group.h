@@ -48,6 +48,12 @@ struct job {
 	int is_done;
 };
 
+/*
+ * Whether a node that was drawn may have the bytes of an earlier one. While it
+ * is open, nothing that reads the node is drawn: an alias may spare it.
+ */
+enum rivalry { RIVALRY_UNKNOWN, RIVALRY_NONE, RIVALRY_OPEN, RIVALRY_CLOSED };
+
 struct group {
 	struct variant variant;
 	struct graph graph;
@@ -55,14 +61,15 @@ struct group {
 	struct program_set *set;	/* borrowed */
 	struct keys keys;
 	struct plan plan;
-	int *wanted;			/* frames to capture, ascending */
-	size_t nwanted;
-	struct job *job;
+	struct job *job;		/* by frame, once prepared */
 	size_t njob, job_cap;
+	size_t first_open;		/* of job: those before are done or under way */
 	struct buf sttf;		/* project.sttf, made when first needed */
 	unsigned char *is_stored;	/* a node each: all its outputs, in this run */
 	unsigned char *noutput_stored;	/* a node each */
-	unsigned char *is_version_stored;
+	unsigned char *is_version_stored;	/* a version each */
+	unsigned char *rivalry;		/* a node each: enum rivalry */
+	int needs_rekey;		/* an alias was found */
 	int has_keys, has_plan;
 };
 
@@ -77,6 +84,14 @@ char *job_reason(const struct job *job);
 int group_prepare(struct group *g, const struct capture_env *env,
 	const struct driver_row *driver, const struct asset_set *assets,
 	struct err *err) WARN_UNUSED;
+
+/* The same again, once an alias was found. */
+int group_rekey(struct group *g, const struct capture_env *env,
+	const struct driver_row *driver, struct err *err) WARN_UNUSED;
+/* 1 while some job is not done. */
+int group_is_open(const struct group *g);
+/* Frames of the jobs that wait for content, ascending; *frame is the caller's. */
+size_t group_frames(const struct group *g, int **frame);
 
 /* 1 when every product wanted at the frame is in the store. */
 int group_frame_is_stored(const struct group *g, int frame);

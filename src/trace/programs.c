@@ -83,9 +83,13 @@ static int compile(const struct program_env *env, const struct pass *pass,
 	*ok = result.ok;
 	if (result.ok) {
 		p->id = id;
-		reflection_release(&p->reflection);
-		p->reflection = result.reflection;
-		memset(&result.reflection, 0, sizeof result.reflection);
+		/* Linked again, it uses the same: who reads it may go on. */
+		if (!p->ok) {
+			reflection_release(&p->reflection);
+			p->reflection = result.reflection;
+			memset(&result.reflection, 0,
+				sizeof result.reflection);
+		}
 		if (result.log && *result.log)
 			log_verbose("pass '%s': %s", pass->name, result.log);
 	} else {

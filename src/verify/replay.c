@@ -172,6 +172,18 @@ static int hook_take(void *data, const struct sha256 *key, int index, uint32_t n
 	return 0;
 }
 
+static int is_settled(void *data, uint32_t node)
+{
+	(void)data, (void)node;
+	return 1;
+}
+
+static int checkpoint(void *data, int t, uint64_t nbytes)
+{
+	(void)data, (void)t, (void)nbytes;
+	return 0;
+}
+
 static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err)
 {
 	struct stage *s = data;
@@ -204,7 +216,7 @@ static int render(struct stage *s, int frame, struct err *err)
 {
 	struct plan_hooks plan_hooks = { has_node, has_version, NULL, s };
 	struct sweep_hooks hooks = { s, hook_load, hook_loaded, hook_take,
-		hook_drew, hook_program, hook_image };
+		is_settled, checkpoint, hook_drew, hook_program, hook_image };
 	enum sweep_state state;
 
 	plan_make(&s->keys, &frame, 1, &plan_hooks, &s->plan);

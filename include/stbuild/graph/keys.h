@@ -87,6 +87,10 @@ size_t keys_takes(const struct keys *k, uint32_t node,
 /* The node whose picture a node draws over, by the rules of history. */
 uint32_t keys_history(const struct keys *k, uint32_t node);
 
+/* Key of the content that a node with this key leaves in a storage buffer. */
+void keys_version_key(const struct sha256 *node, const char *storage,
+	struct sha256 *out);
+
 /*
  * Encodes the recipe of a node once more with a text beside it, a line a
  * field: for why and trace.json. The hash is that of the node.

@@ -26,11 +26,21 @@ struct sweep_hooks {
 	/* A node is on its way to the GPU from the store. */
 	void (*loaded)(void *data, uint32_t node);
 	/*
-	 * A wanted product has arrived. The slab is the caller's until it puts
+	 * A product has arrived: wanted, or of a checkpoint. The slab is the caller's until it puts
 	 * it back (worker_slab_put).
 	 */
 	int (*take)(void *data, const struct sha256 *key, int index,
 		uint32_t node, struct slab *slab, struct err *err);
+	/*
+	 * 1 when the sweep may go on behind a wanted node that is drawn and
+	 * being read: 0 while what arrives may change the plan.
+	 */
+	int (*is_settled)(void *data, uint32_t node);
+	/*
+	 * Frame t is drawn: 1 to read back all that later frames need of it,
+	 * nbytes in all, beside what is wanted (a checkpoint).
+	 */
+	int (*checkpoint)(void *data, int t, uint64_t nbytes);
 	/* A node was drawn. */
 	int (*drew)(void *data, uint32_t node, uint64_t gpu_ns,
 		struct err *err);
@@ -52,6 +62,8 @@ enum sweep_state {
 struct sweep *sweep_new(const struct plan *plan, struct worker *worker,
 	const struct sweep_hooks *hooks);
 void sweep_free(struct sweep *s);
+/* Issues nothing more; the sweep is done when what is under way has arrived. */
+void sweep_stop(struct sweep *s);
 /* Issues what can be issued and handles events that wait; never blocks. */
 enum sweep_state sweep_step(struct sweep *s, struct err *err);
 /* The node at fault after SWEEP_FAILED, or NODE_NONE. */

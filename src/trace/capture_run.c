@@ -1,0 +1,740 @@
+#include "capture_impl.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/log.h"
+#include "util/mem.h"
+#include "util/proc.h"
+
+/*
+ * What storing state costs: a read-back, a hash and a file. Measured on a
+ * machine without GPU at 4 ns a byte, 2 ms a file.
+ */
+#define CHECKPOINT_BYTE_NS 4
+#define CHECKPOINT_NS 2000000
+#define CHECKPOINT_RATIO 16
+
+#define PROGRESS_NS 100000000LL	/* between two calls of env->progress */
+
+/* A product's bytes on their way to an object. */
+struct store_job {
+	struct pool_job job;
+	struct runner *runner;
+	struct slab *slab;
+	size_t n;
+	char *store_dir;
+	struct sha256 key;
+	int index;
+	uint32_t node;
+	struct sha256 object;
+	struct err err;
+	int rc;
+};
+
+/* Rivals -------------------------------------------------------------------------- */
+
+/*
+ * An edit that changes no pixel is found out here: a node whose products are
+ * those of an earlier node at the same place becomes its alias, and what reads
+ * it is planned again with the earlier key.
+ */
+
+static char *node_shape(const struct group *g, int p)
+{
+	const struct pass *pass = &g->variant.manifest->pass[p];
+	struct buf text = BUF_INIT;
+	int w, h;
+
+	target_size(&g->variant, p, &w, &h);
+	buf_addf(&text, "%dx%d %s %s", w, h, pass_kind_name(pass->kind),
+		format_name(pass->format));
+	for (int i = 0; i < pass->nextra_output; i++)
+		buf_addf(&text, " %s", format_name(pass->extra_output[i]));
+	return buf_detach(&text);
+}
+
+static size_t find_rivals(const struct runner *r, uint32_t node,
+	struct sha256 *out, size_t max)
+{
+	const struct group *g = r->group;
+	int p = keys_node_pass(&g->keys, node);
+	char *shape = node_shape(g, p);
+	struct node_row place = { .key = g->keys.key[node],
+		.pass = g->variant.manifest->pass[p].name,
+		.frame = keys_node_frame(&g->keys, node), .shape = shape };
+	size_t n = store_rivals(r->capture->env->programs.store, &place, out,
+		max);
+
+	free(shape);
+	return n;
+}
+
+static int same_product(struct store *store, const struct sha256 *a,
+	const struct sha256 *b, int index)
+{
+	struct product x, y;
+
+	return store_product(store, a, index, &x) &&
+		store_product(store, b, index, &y) && x.size == y.size &&
+		sha256_equal(&x.object, &y.object);
+}
+
+/* 1 when everything the node made is what the rival has. */
+static int is_same_node(const struct runner *r, uint32_t node,
+	const struct sha256 *rival)
+{
+	struct store *store = r->capture->env->programs.store;
+	const struct keys *k = &r->group->keys;
+	const struct pass *pass = &r->group->variant.manifest->pass[
+		keys_node_pass(k, node)];
+	struct take take[TAKE_MAX];
+	size_t n = keys_takes(k, node, take);
+
+	for (int i = 0; i <= pass->nextra_output; i++)
+		if (!same_product(store, &k->key[node], rival, i))
+			return 0;
+	for (size_t i = 0; i < n; i++) {
+		struct sha256 theirs;
+		if (take[i].kind != TAKE_STORAGE || !take[i].is_written)
+			continue;
+		const struct version *v = &k->version[take[i].next_version];
+		keys_version_key(rival, k->scene->graph->storage[v->storage],
+			&theirs);
+		if (!same_product(store, &v->key, &theirs, 0))
+			return 0;
+	}
+	return 1;
+}
+
+/* 1 when all that the node makes and the plan wants has arrived. */
+static int has_arrived(const struct group *g, uint32_t node)
+{
+	struct take take[TAKE_MAX];
+	size_t n = keys_takes(&g->keys, node, take);
+
+	if (!g->is_stored[node])
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (take[i].kind == TAKE_STORAGE && take[i].is_written &&
+		    g->plan.version[take[i].next_version].is_wanted &&
+		    !g->is_version_stored[take[i].next_version])
+			return 0;
+	return 1;
+}
+
+/* Called whenever something of the node has arrived. */
+static int rivalry_judge(struct runner *r, uint32_t node, struct err *err)
+{
+	struct store *store = r->capture->env->programs.store;
+	struct group *g = r->group;
+	struct sha256 rival[16];
+
+	if (!g->plan.node[node].is_wanted || !has_arrived(g, node))
+		return 0;
+	size_t n = find_rivals(r, node, rival, sizeof rival / sizeof *rival);
+	g->rivalry[node] = RIVALRY_CLOSED;
+	for (size_t i = 0; i < n; i++) {
+		struct sha256 earlier;
+		if (store_alias(store, &rival[i], &earlier))
+			rival[i] = earlier;
+		if (sha256_equal(&rival[i], &g->keys.key[node]) ||
+		    !is_same_node(r, node, &rival[i]))
+			continue;
+		map_put(&r->capture->drawn, rival[i].byte, SHA256_SIZE, 1);
+		g->needs_rekey = 1;
+		return store_add_alias(store, &g->keys.key[node], &rival[i],
+			err);
+	}
+	return 0;
+}
+
+static int hook_is_settled(void *data, uint32_t node)
+{
+	struct runner *r = data;
+	struct group *g = r->group;
+	struct sha256 rival;
+
+	if (g->rivalry[node] == RIVALRY_UNKNOWN)
+		g->rivalry[node] = find_rivals(r, node, &rival, 1) ?
+			RIVALRY_OPEN : RIVALRY_NONE;
+	return g->rivalry[node] != RIVALRY_OPEN && !g->needs_rekey;
+}
+
+/* Products on their way to the store ------------------------------------------------ */
+
+static void run_store(struct pool_job *job)
+{
+	struct store_job *s = job->data;
+
+	s->rc = object_write(s->store_dir, s->slab->data, s->n, &s->object,
+		&s->err);
+}
+
+static int hook_take(void *data, const struct sha256 *key, int index, uint32_t node,
+	struct slab *slab, struct err *err)
+{
+	struct runner *r = data;
+	struct store_job *s = xcalloc(1, sizeof *s);
+
+	(void)err;
+	s->runner = r;
+	s->slab = slab;
+	s->n = slab->size;
+	s->store_dir = xstrdup(store_dir(r->capture->env->programs.store));
+	s->key = *key;
+	s->index = index;
+	s->node = node;
+	s->job.run = run_store;
+	s->job.data = s;
+	r->nstoring++;
+	pool_add(r->capture->pool, &s->job);
+	return 0;
+}
+
+static int note_stored(struct runner *r, const struct store_job *s,
+	struct err *err)
+{
+	struct group *g = r->group;
+	const struct pass *pass = &g->variant.manifest->pass[
+		keys_node_pass(&g->keys, s->node)];
+
+	if (sha256_equal(&s->key, &g->keys.key[s->node])) {
+		if (++g->noutput_stored[s->node] == 1 + pass->nextra_output)
+			g->is_stored[s->node] = 1;
+	} else {
+		struct take take[TAKE_MAX];
+		size_t n = keys_takes(&g->keys, s->node, take);
+		for (size_t i = 0; i < n; i++)
+			if (take[i].kind == TAKE_STORAGE && sha256_equal(
+			    &g->keys.version[take[i].next_version].key,
+			    &s->key))
+				g->is_version_stored[take[i].next_version] = 1;
+	}
+	return rivalry_judge(r, s->node, err);
+}
+
+static int end_store(struct store_job *s, struct err *err)
+{
+	struct runner *r = s->runner;
+	int rc = s->rc;
+
+	r->nstoring--;
+	worker_slab_put(r->worker, s->slab);
+	if (rc == 0) {
+		struct product product = { s->key, s->index, s->object, s->n };
+		rc = store_add_product(r->capture->env->programs.store,
+			&product, err);
+		if (rc == 0)
+			rc = note_stored(r, s, err);
+	} else {
+		err_move(err, &s->err);
+	}
+	err_release(&s->err);
+	free(s->store_dir);
+	free(s);
+	return rc;
+}
+
+/*
+ * Collects finished jobs: bytes that are stored, bundles that are written; in
+ * one transaction.
+ */
+static int collect(struct capture *c, int wait, struct err *err)
+{
+	struct store *store = c->env->programs.store;
+	struct pool_job *job = pool_take(c->pool, wait);
+	int rc = 0;
+
+	if (!job)
+		return 0;
+	rc = store_begin(store, err);
+	for (; job; job = pool_take(c->pool, wait)) {
+		struct err now = ERR_INIT;
+		int one = job->run == run_store ? end_store(job->data, &now) :
+			capture_end_assembly(job, &now);
+		if (one != 0 && rc == 0)
+			err_move(err, &now);
+		err_release(&now);
+		rc = rc != 0 ? rc : one;
+	}
+	if (rc == 0)
+		return store_commit(store, err);
+	/* What did arrive before the fault is kept. */
+	struct err late = ERR_INIT;
+	if (store_commit(store, &late))
+		store_rollback(store);
+	err_release(&late);
+	return -1;
+}
+
+/* Hooks of plans and sweeps ---------------------------------------------------------- */
+
+static int hook_has_node(void *data, const struct sha256 *key, int pass)
+{
+	struct capture *c = data;
+	const struct pass *p = &c->env->manifest->pass[pass];
+	struct product product;
+
+	if (c->env->always && !capture_was_drawn(c, key))
+		return 0;
+	for (int k = 0; k <= p->nextra_output; k++)
+		if (!store_product(c->env->programs.store, key, k, &product))
+			return 0;
+	return 1;
+}
+
+static int hook_has_version(void *data, const struct sha256 *key, int storage)
+{
+	struct capture *c = data;
+	struct product product;
+
+	(void)storage;
+	if (c->env->always && !capture_was_drawn(c, key))
+		return 0;
+	return store_product(c->env->programs.store, key, 0, &product);
+}
+
+static int hook_is_failed(void *data, const struct sha256 *key, int pass)
+{
+	struct capture *c = data;
+
+	(void)pass;
+	return map_get(&c->failed, key->byte, sizeof key->byte) != MAP_NONE;
+}
+
+static int hook_load(void *data, const struct sha256 *key, int index, void *dst, size_t n)
+{
+	struct runner *r = data;
+	struct product product;
+
+	return store_product(r->capture->env->programs.store, key, index,
+		&product) && product.size == n &&
+		object_read(r->capture->env->programs.store, &product.object,
+		dst, n);
+}
+
+static void hook_loaded(void *data, uint32_t node)
+{
+	struct runner *r = data;
+
+	(void)node;
+	r->capture->result->counts.nodes_loaded++;
+}
+
+static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err)
+{
+	struct runner *r = data;
+	struct capture *c = r->capture;
+	struct group *g = r->group;
+	int p = keys_node_pass(&g->keys, node), w, h;
+	const struct sha256 *key = &g->keys.key[node];
+	struct node_row row = { .key = *key, .pass =
+		c->env->manifest->pass[p].name, .gpu_ns = gpu_ns,
+		.frame = keys_node_frame(&g->keys, node) };
+
+	r->unsaved_ns += gpu_ns;
+	c->result->counts.nodes_drawn++;
+	map_put(&c->drawn, key->byte, sizeof key->byte, 1);
+	target_size(&g->variant, p, &w, &h);
+	/* Frames between captured ones are never read back: no row for them. */
+	if (!g->plan.node[node].is_wanted)
+		return 0;
+	char *shape = node_shape(g, p);
+	row.width = w;
+	row.height = h;
+	row.shape = shape;
+	int rc = store_add_node(c->env->programs.store, &row, err);
+	free(shape);
+	if (rc != 0)
+		return -1;
+	return store_add_cost(c->env->programs.store, &g->keys.static_part[p],
+		(uint64_t)w * (uint64_t)h, gpu_ns, err);
+}
+
+static int is_captured(const struct group *g, int t)
+{
+	size_t lo = 0, hi = g->njob;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (g->job[mid].frame < t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < g->njob && g->job[lo].frame == t;
+}
+
+/*
+ * Where state is stored between captured frames. With "auto": when the draws
+ * since the last time cost CHECKPOINT_RATIO times what storing does, so that
+ * storing costs a small share, and any later frame is at most that many draws
+ * from a stored one.
+ */
+static int hook_checkpoint(void *data, int t, uint64_t nbytes)
+{
+	struct runner *r = data;
+	const struct manifest *m = r->capture->env->manifest;
+	uint64_t store_ns = CHECKPOINT_NS + nbytes * CHECKPOINT_BYTE_NS;
+	int is_due = 0;
+
+	if (is_captured(r->group, t)) {
+		r->unsaved_ns = 0;
+		return 0;
+	}
+	switch (m->checkpoint) {
+	case CHECKPOINT_OFF:
+		break;
+	case CHECKPOINT_EVERY:
+		is_due = t > 0 && t % m->checkpoint_every == 0;
+		break;
+	case CHECKPOINT_AUTO:
+		is_due = r->unsaved_ns > CHECKPOINT_RATIO * store_ns;
+		break;
+	}
+	if (is_due)
+		r->unsaved_ns = 0;
+	return is_due;
+}
+
+static int runner_worker(void *data, struct worker **out, struct err *err)
+{
+	struct runner *r = data;
+
+	(void)err;
+	*out = r->worker;
+	return 0;
+}
+
+static int hook_program(void *data, struct worker *w, int p, uint32_t *id,
+	struct err *err)
+{
+	struct runner *r = data;
+	struct capture *c = r->capture;
+	struct program_env env = c->env->programs;
+	size_t set = 0;
+
+	(void)w;
+	while (c->set[set] != r->group->set)
+		set++;
+	uint32_t *known = &r->program[set][p];
+	if (*known == 0) {
+		struct program *program = &c->set[set]->programs.program[p];
+		env.worker = runner_worker;
+		env.data = r;
+		program->id = 0;
+		if (program_link(&env, &r->group->variant, program, err))
+			return -1;
+		*known = program->id;
+	}
+	*id = *known;
+	return 0;
+}
+
+static int hook_image(void *data, int asset, const struct image **out, struct err *err)
+{
+	struct runner *r = data;
+
+	if (capture_read_asset(r->capture, (size_t)asset, err))
+		return -1;
+	*out = &r->capture->assets.image[asset];
+	return 0;
+}
+
+/* Running ------------------------------------------------------------------------------ */
+
+void capture_make_plan(struct capture *c, struct group *g)
+{
+	struct plan_hooks hooks = { hook_has_node, hook_has_version,
+		hook_is_failed, c };
+	int *frame;
+	size_t n = group_frames(g, &frame);
+
+	if (g->has_plan)
+		plan_release(&g->plan);
+	plan_make(&g->keys, frame, n, &hooks, &g->plan);
+	g->has_plan = 1;
+	free(frame);
+}
+
+static int start_worker(struct runner *r, struct err *err)
+{
+	const struct capture_env *env = r->capture->env;
+	const struct gl_info *info;
+
+	if (r->worker && worker_is_dead(r->worker)) {
+		if (!r->is_session_worker)
+			worker_close(r->worker);
+		r->worker = NULL;
+	}
+	if (r->worker)
+		return 0;
+	for (size_t i = 0; i < r->capture->nset; i++)
+		memset(r->program[i], 0, env->manifest->npass *
+			sizeof *r->program[i]);
+	if (r->is_session_worker ?
+	    env->programs.worker(env->programs.data, &r->worker, err) :
+	    env->new_worker(env->data, &r->worker, err))
+		return -1;
+	info = worker_info(r->worker);
+	if (!sha256_equal(&info->identity, &r->capture->driver)) {
+		r->capture->driver_changed = 1;
+		return err_set(err, STATUS_MACHINE, "the driver changed while "
+			"stbuild was running; run it again");
+	}
+	if (r->is_session_worker)
+		for (size_t i = 0; i < r->capture->nset; i++)
+			for (size_t p = 0; p < env->manifest->npass; p++) {
+				struct program *program = &r->capture->set[i]
+					->programs.program[p];
+				if (program->is_compiled_now)
+					r->program[i][p] = program->id;
+			}
+	return 0;
+}
+
+/* Plans what is left of a group and sends it off. */
+static int start_sweep(struct runner *r, struct err *err)
+{
+	struct sweep_hooks hooks = { r, hook_load, hook_loaded, hook_take,
+		hook_is_settled, hook_checkpoint, hook_drew, hook_program, hook_image };
+
+	capture_make_plan(r->capture, r->group);
+	if (r->group->plan.ndraw == r->group->plan.nfailed)
+		return 0;
+	r->capture->ndraw_planned = r->capture->result->counts.nodes_drawn +
+		r->group->plan.ndraw - r->group->plan.nfailed;
+	if (start_worker(r, err))
+		return -1;
+	memset(r->group->noutput_stored, 0, (size_t)r->group->keys.nframe *
+		(size_t)r->group->keys.norder);
+	r->sweep = sweep_new(&r->group->plan, r->worker, &hooks);
+	return 0;
+}
+
+/* 1 when the group would draw what another runner is drawing and will store. */
+static int must_wait(struct capture *c, const struct group *g)
+{
+	for (int i = 0; i < c->nrunner; i++) {
+		const struct group *other = c->runner[i].group;
+		struct map theirs = MAP_INIT;
+		int is_shared = 0;
+		if (!other || other == g)
+			continue;
+		for (uint32_t n = 0; n < other->plan.end; n++)
+			if (other->plan.node[n].action == ACTION_DRAW &&
+			    other->plan.node[n].is_wanted)
+				map_put(&theirs, other->keys.key[n].byte,
+					SHA256_SIZE, 1);
+		for (uint32_t n = 0; n < g->plan.end && !is_shared; n++)
+			is_shared = g->plan.node[n].action == ACTION_DRAW &&
+				map_get(&theirs, g->keys.key[n].byte,
+				SHA256_SIZE) != MAP_NONE;
+		map_release(&theirs);
+		if (is_shared)
+			return 1;
+	}
+	return 0;
+}
+
+/* Gives idle runners the next groups, in order. */
+static int start_groups(struct capture *c, struct err *err)
+{
+	for (int i = 0; i < c->nrunner && !c->is_stopping; i++) {
+		struct runner *r = &c->runner[i];
+		if (r->group)
+			continue;
+		while (c->next_group < c->ngroup &&
+		    !group_is_open(c->group[c->next_group]))
+			c->next_group++;
+		if (c->next_group == c->ngroup)
+			return 0;
+		struct group *g = c->group[c->next_group];
+		capture_make_plan(c, g);
+		if (must_wait(c, g))
+			return 0;
+		c->next_group++;
+		r->group = g;
+		if (start_sweep(r, err) || capture_assemble_ready(r, err))
+			return -1;
+	}
+	return 0;
+}
+
+static void end_sweep(struct runner *r)
+{
+	sweep_free(r->sweep);
+	r->sweep = NULL;
+}
+
+/*
+ * A draw failed or the worker died. What was stored stays; the node at fault
+ * is not tried again in this run.
+ */
+static int sweep_failed(struct runner *r, struct err *cause, struct err *err)
+{
+	struct capture *c = r->capture;
+	uint32_t node = sweep_fault(r->sweep);
+
+	end_sweep(r);
+	if (cause->status == STATUS_MACHINE || node == NODE_NONE) {
+		err_move(err, cause);
+		return -1;
+	}
+	const struct sha256 *key = &r->group->keys.key[node];
+	map_put(&c->failed, key->byte, sizeof key->byte, c->fault.nerr);
+	errs_take(&c->fault, cause);
+	/* Slabs must be back before the worker goes. */
+	while (r->nstoring > 0)
+		if (collect(c, 1, err))
+			return -1;
+	if (!c->env->keep_going) {
+		capture_make_plan(c, r->group);
+		return 0;
+	}
+	return start_sweep(r, err);
+}
+
+/* Keys with the aliases found; jobs that are current with them are settled. */
+static int rekey(struct runner *r, struct err *err)
+{
+	struct capture *c = r->capture;
+	struct group *g = r->group;
+
+	if (group_rekey(g, c->env, c->env->programs.driver, err))
+		return -1;
+	g->first_open = 0;
+	for (size_t i = 0; i < g->njob; i++) {
+		struct job *job = &g->job[i];
+		if (!job->is_done && !job->is_under_way &&
+		    !job->needs_content &&
+		    capture_settle_job(c, g, job, err))
+			return -1;
+	}
+	return start_sweep(r, err);
+}
+
+static int step_sweep(struct runner *r, struct err *err)
+{
+	struct err cause = ERR_INIT;
+	int rc = 0;
+
+	if (r->group->needs_rekey)
+		sweep_stop(r->sweep);
+	switch (sweep_step(r->sweep, &cause)) {
+	case SWEEP_BUSY:
+		break;
+	case SWEEP_DONE:
+		if (r->nstoring == 0)
+			end_sweep(r);
+		break;
+	case SWEEP_MISS:
+		end_sweep(r);
+		while (r->nstoring > 0 && rc == 0)
+			rc = collect(r->capture, 1, err);
+		if (rc == 0)
+			rc = start_sweep(r, err);
+		break;
+	case SWEEP_FAILED:
+		rc = sweep_failed(r, &cause, err);
+		break;
+	}
+	err_release(&cause);
+	return rc;
+}
+
+/* One turn of a runner: 1 when its group is done. */
+static int runner_step(struct runner *r, struct err *err)
+{
+	if (r->sweep && step_sweep(r, err))
+		return -1;
+	if (!r->sweep && r->nstoring == 0 && r->group->needs_rekey &&
+	    rekey(r, err))
+		return -1;
+	if (capture_assemble_ready(r, err))
+		return -1;
+	if (r->sweep || r->nstoring > 0 || r->nassembling > 0)
+		return 0;
+	if (group_is_open(r->group) && !r->capture->is_stopping) {
+		/* An object was torn: what is missing is drawn again. */
+		return start_sweep(r, err) || capture_assemble_ready(r, err) ?
+			-1 : 0;
+	}
+	r->group = NULL;
+	return 1;
+}
+
+static void report_progress(struct capture *c)
+{
+	long long now = proc_now_ns();
+	struct capture_progress p = { c->result->counts.nodes_drawn,
+		c->ndraw_planned, 0, NULL };
+
+	if (!c->env->progress || now - c->progress_at < PROGRESS_NS)
+		return;
+	c->progress_at = now;
+	for (int i = 0; i < c->nrunner; i++)
+		if (c->runner[i].group)
+			p.what = c->runner[i].group->job[0].result->name;
+	c->env->progress(c->env->data, &p);
+}
+
+static void wait_for_something(struct capture *c)
+{
+	struct pollfd *fd = xcalloc((size_t)c->nrunner + 2, sizeof *fd);
+	nfds_t n = 0;
+
+	fd[n++] = (struct pollfd){ pool_fd(c->pool), POLLIN, 0 };
+	if (proc_signal_fd() >= 0)
+		fd[n++] = (struct pollfd){ proc_signal_fd(), POLLIN, 0 };
+	for (int i = 0; i < c->nrunner; i++)
+		if (c->runner[i].sweep)
+			fd[n++] = (struct pollfd){
+				worker_fd(c->runner[i].worker), POLLIN, 0 };
+	poll(fd, n, 100);
+	free(fd);
+}
+
+static int is_busy(const struct capture *c)
+{
+	for (int i = 0; i < c->nrunner; i++)
+		if (c->runner[i].group)
+			return 1;
+	return 0;
+}
+
+int capture_run_groups(struct capture *c, struct err *err)
+{
+	int rc = 0;
+
+	while (rc == 0 && proc_signal() == 0) {
+		rc = start_groups(c, err);
+		if (rc != 0 || !is_busy(c))
+			break;
+		int has_ended = 0;
+		for (int i = 0; i < c->nrunner && rc >= 0; i++)
+			if (c->runner[i].group) {
+				rc = runner_step(&c->runner[i], err);
+				has_ended |= rc == 1;
+			}
+		if (rc >= 0)
+			rc = collect(c, 0, err);
+		report_progress(c);
+		if (rc == 0 && !has_ended)
+			wait_for_something(c);
+	}
+	c->result->signal = proc_signal();
+	/* Finished work is kept whatever ended the loop. */
+	for (int i = 0; i < c->nrunner; i++)
+		if (c->runner[i].sweep)
+			end_sweep(&c->runner[i]);
+	struct err late = ERR_INIT;
+	if (collect(c, 1, &late) && rc == 0) {
+		err_move(err, &late);
+		rc = -1;
+	}
+	err_release(&late);
+	return rc;
+}
