@@ -15,6 +15,7 @@
 #include "util/proc.h"
 
 static struct target_options target;
+static const char *rev;
 
 const struct args_option capture_option[] = {
 	{ 0, "frame", ARGS_STRING, &target.frame, 0, 0, "N",
@@ -37,6 +38,14 @@ const struct args_option capture_option[] = {
 		0, 0, NULL, "write each pass's outputs as well" },
 	{ 'o', "output", ARGS_STRING, &target.output, 0, 0, "DIR.sttrace",
 		"write the one bundle here" },
+	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
+		"capture what a revision has, without a checkout" },
+	OPTION_END
+};
+
+const struct args_option status_option[] = {
+	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
+		"ask about a revision, without a checkout" },
 	OPTION_END
 };
 
@@ -142,7 +151,8 @@ static void print_json(struct session *s, const char *action,
 	for (size_t i = 0; i < r->nbundle; i++)
 		cJSON_AddItemToArray(traces, bundle_json(&r->bundle[i]));
 	cJSON_AddItemToObject(json, "counts", counts_json(&r->counts));
-	if (repo && repo_head(repo, &git.head, &err) == 0)
+	if (repo && (s->commit[0] ? repo_resolve(repo, s->commit, &git.head,
+	    &err) : repo_head(repo, &git.head, &err)) == 0)
 		git.has_head = git.head.id[0] != '\0';
 	cJSON *git_section = git_json(&git);
 	cJSON_DeleteItemFromObjectCaseSensitive(git_section, "dirty");
@@ -226,58 +236,6 @@ static void report_failures(const struct capture_result *r)
 
 /* The run ----------------------------------------------------------------------- */
 
-static int new_worker(void *data, struct worker **out, struct err *err)
-{
-	struct worker_options options;
-
-	session_worker_options(data, &options);
-	return worker_open(&options, out, err);
-}
-
-/* "target/" is ours: it tells git to leave it alone. */
-static int ignore_target(const struct session *s, struct err *err)
-{
-	char *dir = fs_join(s->root, "target");
-	char *file = fs_join(dir, ".gitignore");
-	int rc = 0;
-
-	if (!fs_exists(file) && (fs_mkdirs(dir, err) ||
-	    fs_write(file, "*\n", 2, 0, err)))
-		rc = -1;
-	free(file);
-	free(dir);
-	return rc;
-}
-
-/* 0, or -1; captures what the targets say. */
-static int run(struct session *s, struct options *o, const struct targets *t, int plan,
-	struct capture_result *result, struct err *err)
-{
-	struct capture_env env = { .root = s->root, .manifest = &s->manifest,
-		.tree = s->tree, .new_worker = new_worker, .data = s,
-		.repo = session_repo(s), .jobs = (int)o->jobs,
-		.keep_going = o->keep_going, .always = o->always,
-		.dry_run = plan };
-	struct inputs inputs = { 0 };
-	int rc;
-
-	/* The manifest's part of what was read; captures add their own. */
-	for (size_t i = 0; i < s->inputs.ninput; i++)
-		if (strcmp(s->inputs.input[i].path, s->manifest.path) == 0)
-			inputs_add(&inputs, s->inputs.input[i].path,
-				&s->inputs.input[i].sha);
-	env.manifest_inputs = &inputs;
-	if (!plan && isatty(STDERR_FILENO) && !o->silent && !o->json)
-		env.progress = show_progress;
-	rc = session_programs(s, &env.programs, err);
-	if (rc == 0 && !plan)
-		rc = ignore_target(s, err);
-	if (rc == 0)
-		rc = capture_run(&env, t->request, t->nrequest, result, err);
-	inputs_release(&inputs);
-	return rc;
-}
-
 static int is_stale(const struct capture_result *r)
 {
 	for (size_t i = 0; i < r->nbundle; i++)
@@ -296,20 +254,13 @@ static int capture_or_plan(struct options *o, const struct args_list *operand,
 
 	bar.start_ns = proc_now_ns();
 	log_set_hook(wipe_bar, &bar);
-	if (session_open(&s, o, action, SESSION_BUILD, err) ||
+	if (session_open_rev(&s, o, action, SESSION_BUILD, rev, err) ||
 	    targets_find(&s.manifest, &target, operand, &targets, err) ||
 	    proc_catch_signals(err))
 		goto out;
-	if (run(&s, o, &targets, plan, &result, err)) {
-		if (!s.driver_changed)
-			goto out;
-		/* Keys were made for another driver than the one there is. */
-		err_release(err);
-		capture_result_release(&result);
-		s.driver_changed = 0;
-		if (run(&s, o, &targets, plan, &result, err))
-			goto out;
-	}
+	if (targets_capture(&s, &targets, plan, !plan && isatty(STDERR_FILENO) &&
+	    !o->silent && !o->json ? show_progress : NULL, &result, err))
+		goto out;
 	wipe_bar(&bar);
 	report_failures(&result);
 	if (o->json)

@@ -9,10 +9,13 @@
 #include "util/mem.h"
 
 static int pedantic;
+static const char *rev;
 
 const struct args_option check_option[] = {
 	{ 0, "pedantic", ARGS_FLAG, &pedantic, 0, 0, NULL,
 		"status 1 for warnings, too" },
+	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
+		"take a revision's files, without a checkout" },
 	OPTION_END
 };
 
@@ -183,7 +186,7 @@ int cmd_check(struct options *o, const struct args_list *operand,
 	struct errs errs = ERRS_INIT;
 	int *used = NULL;
 	int ret = -1;
-	if (session_open(&s, o, "check", SESSION_USE, err) < 0)
+	if (session_open_rev(&s, o, "check", SESSION_USE, rev, err) < 0)
 		goto out;
 	check_inputs(&s, &errs);
 	if (errs.nerr) {

@@ -9,10 +9,13 @@
 #include "util/mem.h"
 
 static int dot;
+static const char *rev;
 
 const struct args_option graph_option[] = {
 	{ 0, "dot", ARGS_FLAG, &dot, 0, 0, NULL,
 		"print Graphviz input; previous-frame edges are dashed" },
+	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
+		"take a revision's files, without a checkout" },
 	OPTION_END
 };
 
@@ -240,7 +243,7 @@ int cmd_graph(struct options *o, const struct args_list *operand,
 	if (dot && o->json)
 		return err_set(err, STATUS_INPUT,
 			"--dot and --json exclude each other");
-	if (session_open(&s, o, "graph", SESSION_READ, err) < 0)
+	if (session_open_rev(&s, o, "graph", SESSION_READ, rev, err) < 0)
 		goto out;
 	graph_init(&g, &s.manifest);
 	graph_diagnose(&g, &d);

@@ -43,6 +43,19 @@ static int is_same_folder(const char *a, const char *b)
 		&& sa.st_ino == sb.st_ino;
 }
 
+/* A repository's root: ".git" is a file in worktrees, and bare ones have none. */
+static int is_repository(const char *dir)
+{
+	char *git = fs_join(dir, ".git");
+	char *head = fs_join(dir, "HEAD");
+	char *objects = fs_join(dir, "objects");
+	int is_it = fs_exists(git) || (fs_exists(head) && fs_is_dir(objects));
+	free(git);
+	free(head);
+	free(objects);
+	return is_it;
+}
+
 static char *parent_of(const char *dir)
 {
 	return strcmp(dir, ".") ? xasprintf("%s/..", dir) : xstrdup("..");
@@ -58,11 +71,9 @@ static int search(struct session *s, struct err *err)
 			return -1;
 		if (s->path)
 			return 0;
-		/* A repository's root; ".git" is a file in worktrees. */
-		char *git = fs_join(s->root, ".git");
 		char *parent = parent_of(s->root);
-		int is_last = fs_exists(git) || is_same_folder(s->root, parent);
-		free(git);
+		int is_last = is_repository(s->root)
+			|| is_same_folder(s->root, parent);
 		if (is_last) {
 			free(parent);
 			return err_set(err, STATUS_INPUT, "no stbuild.json, "
@@ -132,20 +143,196 @@ int session_open(struct session *s, struct options *o, const char *command,
 	return 0;
 }
 
+/* The hash cache for blobs of commits. */
+static int cached_blob(void *data, const unsigned char oid[20],
+	struct sha256 *out)
+{
+	struct session *s = data;
+	return s->store && store_blob(s->store, oid, out) ? 0 : -1;
+}
+
+static void cache_blob(void *data, const unsigned char oid[20],
+	const struct sha256 *sha)
+{
+	struct session *s = data;
+	struct err err = ERR_INIT;
+	if (s->store && s->use != SESSION_READ
+		&& store_add_blob(s->store, oid, sha, &err) < 0)
+		log_verbose("%s", err.message);
+	err_release(&err);
+}
+
+/* What is of one commit, or of the work tree. */
+static void leave(struct session *s)
+{
+	if (s->has_manifest)
+		manifest_release(&s->manifest);
+	s->has_manifest = 0;
+	inputs_release(&s->inputs);
+	s->inputs = (struct inputs) { 0 };
+	tree_free(s->tree);
+	s->tree = NULL;
+	free(s->path);
+	s->path = NULL;
+	s->commit[0] = '\0';
+}
+
+/* The nearest folder above that is there; *rest is what was left away. */
+static char *existing_folder(const char *dir, char **rest)
+{
+	char *at = xstrdup(dir);
+	*rest = xstrdup("");
+	while (!fs_is_dir(at)) {
+		char *up = fs_dirname(at);
+		char *longer = **rest ? fs_join(fs_basename(at), *rest)
+			: xstrdup(fs_basename(at));
+		free(*rest);
+		*rest = longer;
+		free(at);
+		at = up;
+	}
+	return at;
+}
+
+/* A bare repository is not ours to write to. */
+static int leave_bare(struct session *s, struct err *err)
+{
+	const struct options *o = s->options;
+	if (repo_workdir(s->repo))
+		return 0;
+	if (!o->store && s->use == SESSION_BUILD)
+		return err_set(err, STATUS_INPUT, "this is a bare git "
+			"repository, where nothing is written; say with "
+			"--store DIR where a store may be");
+	if (o->store) {
+		free(s->root);
+		s->root = xstrdup(o->store);
+	}
+	return 0;
+}
+
+int session_open_history(struct session *s, struct options *o,
+	const char *command, enum session_store use, struct err *err)
+{
+	char *at = NULL, *rest = NULL, *dir = NULL;
+	int rc = -1;
+
+	start(s, o, command, use);
+	if (o->file) {
+		dir = fs_dirname(o->file);
+		at = existing_folder(dir, &rest);
+		s->commit_path = xstrdup(fs_basename(o->file));
+	}
+	if (at && !*rest) {
+		s->root = xstrdup(at);
+	} else if (search(s, err) < 0) {
+		/* The work tree has no project (now), or is none. */
+		if (err->status != STATUS_INPUT)
+			goto out;
+		err_release(err);
+		free(s->root);
+		s->root = xstrdup(at ? at : ".");
+	}
+	leave(s);
+	s->store_dir = o->store ? xstrdup(o->store)
+		: fs_join(s->root, ".stbuild");
+	s->repo_was_tried = 1;
+	s->blob_cache = (struct repo_cache) { cached_blob, cache_blob, s };
+	if (repo_open(at ? at : s->root, &s->blob_cache, &s->repo, err) < 0) {
+		err->status = STATUS_MACHINE;
+		goto out;
+	}
+	if (!s->repo) {
+		err_set(err, STATUS_MACHINE, "the project is in no git "
+			"repository, so that it has no revisions");
+		goto out;
+	}
+	if (rest && *rest && repo_enter(s->repo, rest, err) < 0)
+		goto out;
+	rc = leave_bare(s, err);
+	/* Hashes of blobs are remembered where there is a store. */
+	struct store *store;
+	if (rc == 0 && fs_exists(s->store_dir))
+		rc = session_store(s, &store, err);
+out:
+	free(at);
+	free(dir);
+	free(rest);
+	return rc;
+}
+
+int session_at(struct session *s, const char *commit, struct errs *errs)
+{
+	struct err err = ERR_INIT;
+
+	leave(s);
+	if (repo_tree(s->repo, commit, &s->tree, &err) < 0) {
+		err_wrap(&err, "the project may have had another name then: "
+			"-f FILE says which manifest of the commit is meant");
+		goto fail;
+	}
+	if (s->commit_path)
+		s->path = xstrdup(s->commit_path);
+	else if (manifest_find(s->tree, &s->path, &err) < 0)
+		goto fail;
+	if (!s->path) {
+		err_set(&err, STATUS_INPUT, "%s has no manifest in the "
+			"project's folder; -f FILE says which one is meant",
+			s->tree->name);
+		goto fail;
+	}
+	size_t before = errs->nerr;
+	if (manifest_load(s->tree, s->path, &s->inputs, &s->manifest,
+		errs) < 0) {
+		for (size_t i = before; i < errs->nerr; i++)
+			err_wrap(&errs->err[i], "in %s", s->tree->name);
+		leave(s);
+		return -1;
+	}
+	s->has_manifest = 1;
+	memcpy(s->commit, commit, sizeof s->commit);
+	return 0;
+fail:
+	errs_take(errs, &err);
+	leave(s);
+	return -1;
+}
+
+int session_open_rev(struct session *s, struct options *o,
+	const char *command, enum session_store use, const char *rev,
+	struct err *err)
+{
+	struct repo_commit commit = { 0 };
+	struct errs errs = ERRS_INIT;
+	int rc = -1;
+
+	if (!rev)
+		return session_open(s, o, command, use, err);
+	if (session_open_history(s, o, command, use, err) < 0 ||
+		repo_resolve(s->repo, rev, &commit, err) < 0)
+		goto out;
+	if (session_at(s, commit.id, &errs) < 0) {
+		errors_end(o, &errs, err);
+		goto out;
+	}
+	rc = 0;
+out:
+	errs_release(&errs);
+	repo_commit_release(&commit);
+	return rc;
+}
+
 void session_close(struct session *s)
 {
 	if (!s)
 		return;
 	worker_close(s->worker);
 	driver_row_release(&s->driver);
+	leave(s);
 	repo_close(s->repo);
-	if (s->has_manifest)
-		manifest_release(&s->manifest);
-	inputs_release(&s->inputs);
-	tree_free(s->tree);
 	store_close(s->store);
 	free(s->store_dir);
-	free(s->path);
+	free(s->commit_path);
 	free(s->root);
 	memset(s, 0, sizeof *s);
 }
@@ -166,25 +353,6 @@ int session_store(struct session *s, struct store **out, struct err *err)
 		return -1;
 	*out = s->store;
 	return 0;
-}
-
-/* The same for blobs of commits. */
-static int cached_blob(void *data, const unsigned char oid[20],
-	struct sha256 *out)
-{
-	struct session *s = data;
-	return s->store && store_blob(s->store, oid, out) ? 0 : -1;
-}
-
-static void cache_blob(void *data, const unsigned char oid[20],
-	const struct sha256 *sha)
-{
-	struct session *s = data;
-	struct err err = ERR_INIT;
-	if (s->store && s->use != SESSION_READ
-		&& store_add_blob(s->store, oid, sha, &err) < 0)
-		log_verbose("%s", err.message);
-	err_release(&err);
 }
 
 struct repo *session_repo(struct session *s)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/session.h"
 #include "util/fs.h"
 #include "util/mem.h"
 #include "util/suggest.h"
@@ -195,6 +196,75 @@ int targets_find(const struct manifest *m, const struct target_options *o,
 	for (size_t i = 0; i < out->nrequest && out->output; i++)
 		out->request[i].is_one_off = 1;
 	return 0;
+}
+
+static int new_worker(void *data, struct worker **out, struct err *err)
+{
+	struct worker_options options;
+
+	session_worker_options(data, &options);
+	return worker_open(&options, out, err);
+}
+
+/* "target/" is ours: it tells git to leave it alone. */
+static int ignore_target(const struct session *s, struct err *err)
+{
+	char *dir = fs_join(s->root, "target");
+	char *file = fs_join(dir, ".gitignore");
+	int rc = 0;
+
+	if (!fs_exists(file) && (fs_mkdirs(dir, err) ||
+	    fs_write(file, "*\n", 2, 0, err)))
+		rc = -1;
+	free(file);
+	free(dir);
+	return rc;
+}
+
+/* 0, or -1; captures what the targets say. */
+static int run(struct session *s, const struct targets *t, int plan,
+	void (*progress)(void *data, const struct capture_progress *p),
+	struct capture_result *result, struct err *err)
+{
+	const struct options *o = s->options;
+	struct capture_env env = { .root = s->root, .manifest = &s->manifest,
+		.tree = s->tree, .new_worker = new_worker, .data = s,
+		.repo = session_repo(s),
+		.commit = s->commit[0] ? s->commit : NULL, .jobs = (int)o->jobs,
+		.keep_going = o->keep_going, .always = o->always,
+		.dry_run = plan };
+	struct inputs inputs = { 0 };
+	int rc;
+
+	/* The manifest's part of what was read; captures add their own. */
+	for (size_t i = 0; i < s->inputs.ninput; i++)
+		if (strcmp(s->inputs.input[i].path, s->manifest.path) == 0)
+			inputs_add(&inputs, s->inputs.input[i].path,
+				&s->inputs.input[i].sha);
+	env.manifest_inputs = &inputs;
+	env.progress = progress;
+	rc = session_programs(s, &env.programs, err);
+	if (rc == 0 && !plan)
+		rc = ignore_target(s, err);
+	if (rc == 0)
+		rc = capture_run(&env, t->request, t->nrequest, result, err);
+	inputs_release(&inputs);
+	return rc;
+}
+
+int targets_capture(struct session *s, const struct targets *t, int plan,
+	void (*progress)(void *data, const struct capture_progress *p),
+	struct capture_result *result, struct err *err)
+{
+	if (run(s, t, plan, progress, result, err) == 0)
+		return 0;
+	if (!s->driver_changed)
+		return -1;
+	/* Keys were made for another driver than the one there is. */
+	err_release(err);
+	capture_result_release(result);
+	s->driver_changed = 0;
+	return run(s, t, plan, progress, result, err);
 }
 
 void targets_release(struct targets *t)

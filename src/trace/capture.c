@@ -24,42 +24,46 @@ const char *capture_status_name(enum capture_status s)
 
 /* Groups ------------------------------------------------------------------------- */
 
-static char *bundle_path(const struct capture_request *r, const struct variant *v,
-	int frame)
+static char *bundle_path(const struct capture_env *env, const struct capture_request *r,
+	const struct variant *v, int frame)
 {
 	struct sha256 id;
-	char hex[SHA256_HEX + 1];
+	char hex[SHA256_HEX + 1], *folder, *path;
 
 	if (r->path)
 		return xstrdup(r->path);
-	if (!r->is_one_off)
-		return xasprintf("target/traces/%s@%d.sttrace", r->name,
-			frame);
+	folder = env->commit ? xasprintf("target/revisions/%.12s", env->commit) :
+		xstrdup(r->is_one_off ? "target/captures" : "target/traces");
 	variant_id(v, &id);
-	return xasprintf("target/captures/%s@%d-%.8s.sttrace", r->name, frame,
-		sha256_hex(&id, hex));
+	if (r->is_one_off)
+		path = xasprintf("%s/%s@%d-%.8s.sttrace", folder, r->name,
+			frame, sha256_hex(&id, hex));
+	else
+		path = xasprintf("%s/%s@%d.sttrace", folder, r->name, frame);
+	free(folder);
+	return path;
 }
 
 /* Asked for twice: once is enough. */
-static int is_known(struct map *paths, const struct capture_request *r,
-	const struct variant *v, int frame)
+static int is_known(const struct capture_env *env, struct map *paths,
+	const struct capture_request *r, const struct variant *v, int frame)
 {
-	char *path = bundle_path(r, v, frame);
+	char *path = bundle_path(env, r, v, frame);
 	int is_new = map_puts(paths, path, 1);
 
 	free(path);
 	return !is_new;
 }
 
-static void add_job(struct group *g, const struct capture_request *r, int frame,
-	struct capture_bundle *result)
+static void add_job(const struct capture_env *env, struct group *g,
+	const struct capture_request *r, int frame, struct capture_bundle *result)
 {
 	g->job = array_grow(g->job, g->njob, &g->job_cap, sizeof *g->job);
 	struct job *job = &g->job[g->njob++];
 	memset(job, 0, sizeof *job);
 	job->request = r;
 	job->frame = frame;
-	job->path = bundle_path(r, &g->variant, frame);
+	job->path = bundle_path(env, r, &g->variant, frame);
 	job->result = result;
 	result->name = xstrdup(r->name);
 	result->frame = frame;
@@ -96,8 +100,9 @@ static int make_groups(struct capture *c, const struct capture_request *request,
 			rc = capture_find_set(c, &g->variant, &g->set, err);
 		}
 		for (size_t f = 0; f < r->nframe && rc == 0; f++)
-			if (!is_known(&paths, r, &g->variant, r->frame[f]))
-				add_job(g, r, r->frame[f], bundle++);
+			if (!is_known(c->env, &paths, r, &g->variant, r->frame[f]))
+				add_job(c->env, g, r, r->frame[f],
+					bundle++);
 	}
 	c->result->nbundle = (size_t)(bundle - c->result->bundle);
 	map_release(&paths);

@@ -134,6 +134,10 @@ static int find_git_state(const struct capture_env *env, const struct inputs *in
 	memset(out, 0, sizeof *out);
 	if (!env->repo)
 		return 0;
+	if (env->commit) {
+		out->has_head = 1;
+		return repo_resolve(env->repo, env->commit, &out->head, err);
+	}
 	if (repo_head(env->repo, &out->head, err))
 		return -1;
 	out->has_head = out->head.id[0] != '\0';

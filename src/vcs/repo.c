@@ -33,6 +33,8 @@ static const char *extension[] = {
 	"worktreeconfig", "preciousobjects", "relativeworktrees"
 };
 
+static void note_head(struct repo *r, const git_oid *id);
+
 static int start(struct err *err)
 {
 	if (git_libgit2_init() < 0)
@@ -221,6 +223,27 @@ void repo_close(struct repo *r)
 	free(r->prefix);
 	free(r);
 	git_libgit2_shutdown();
+}
+
+int repo_enter(struct repo *r, const char *folder, struct err *err)
+{
+	char *joined = fs_join(r->prefix, folder);
+	char *prefix = path_normalise(joined);
+
+	free(joined);
+	if (*folder == '/' || !strncmp(prefix, "../", 3)
+			|| !strcmp(prefix, "..")) {
+		free(prefix);
+		return err_set(err, STATUS_INPUT,
+			"'%s' is outside the git repository", folder);
+	}
+	free(r->prefix);
+	r->prefix = prefix;
+	note_head(r, NULL);
+	r->has_head = 0;
+	view_free(r->recent);
+	r->recent = NULL;
+	return 0;
 }
 
 const char *repo_workdir(const struct repo *r)

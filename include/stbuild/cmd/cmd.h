@@ -94,5 +94,6 @@ extern const struct args_option graph_option[];
 extern const struct args_option help_option[];
 extern const struct args_option import_option[];
 extern const struct args_option replay_option[];
+extern const struct args_option status_option[];
 
 #endif

@@ -30,6 +30,8 @@ struct session {
 	/* From the current folder: ".", "..", or the folder of -f. */
 	char *root;
 	char *path;			/* the manifest's, from root; or null */
+	char commit[41];		/* whose files are read; "" for the work tree's */
+	char *commit_path;		/* manifest by -f, looked for in commits; or null */
 	struct tree *tree;		/* the files below root */
 	struct manifest manifest;
 	int has_manifest;
@@ -59,6 +61,29 @@ int session_find(struct session *s, struct options *o, const char *command,
 /* The same, and loads the manifest. All its errors are reported. */
 int session_open(struct session *s, struct options *o, const char *command,
 	enum session_store use, struct err *err) WARN_UNUSED;
+/*
+ * The same for a revision: the manifest and all files are those of the commit.
+ * rev null is session_open. The project's folder is that of the work tree, or
+ * as -f says, which may then name a file that only the commit has. In a bare
+ * repository --store is wanted where anything is written, and s->root is then
+ * the store.
+ */
+int session_open_rev(struct session *s, struct options *o,
+	const char *command, enum session_store use, const char *rev,
+	struct err *err) WARN_UNUSED;
+/*
+ * The project's folder and the repository alone, for commands that go from
+ * commit to commit with session_at. *s is without tree and manifest.
+ */
+int session_open_history(struct session *s, struct options *o,
+	const char *command, enum session_store use, struct err *err)
+	WARN_UNUSED;
+/*
+ * Goes to another commit (40 hex digits): tree, manifest and inputs are its,
+ * all else stays. All errors are in errs; the session is then at no commit.
+ */
+int session_at(struct session *s, const char *commit, struct errs *errs)
+	WARN_UNUSED;
 /* Without a project or a store: for what needs a worker only. */
 void session_bare(struct session *s, struct options *o, const char *command);
 /* Takes a zeroed one, and one whose opening failed. */

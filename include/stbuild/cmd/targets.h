@@ -36,6 +36,15 @@ struct targets {
 int targets_find(const struct manifest *m, const struct target_options *o,
 	const struct args_list *operand, struct targets *out, struct err *err)
 	WARN_UNUSED;
+/*
+ * Brings them up to date, or only plans it: capture_run for a session, at its
+ * commit if it is at one. A driver that proves to be another than recorded
+ * starts the run anew. progress may be null.
+ */
+struct session;
+int targets_capture(struct session *s, const struct targets *t, int plan,
+	void (*progress)(void *data, const struct capture_progress *p),
+	struct capture_result *result, struct err *err) WARN_UNUSED;
 void targets_release(struct targets *t);
 
 #endif

@@ -34,6 +34,7 @@ struct capture_env {
 	int (*new_worker)(void *data, struct worker **out, struct err *err);
 	void *data;
 	struct repo *repo;		/* or null */
+	const char *commit;		/* tree is of this one; null: the work tree */
 	int jobs;
 	int keep_going;
 	int always;			/* -B */

@@ -47,6 +47,13 @@ int repo_open(const char *project_root, const struct repo_cache *cache,
  */
 int repo_peek_id(const char *project_root, char id[41]);
 void repo_close(struct repo *r);
+/*
+ * From here on the project is in another folder, told from the one it is in
+ * ("..", "old/name"), which a work tree need not have. STATUS_INPUT when it is
+ * outside the repository.
+ */
+int repo_enter(struct repo *r, const char *folder, struct err *err)
+	WARN_UNUSED;
 /* Folder where looking for a manifest in parents stops; null when bare. */
 const char *repo_workdir(const struct repo *r);
 
