@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/session.h"
+#include "trace/bundle.h"
 #include "util/fs.h"
 #include "util/mem.h"
 #include "util/suggest.h"
@@ -150,10 +151,9 @@ static int check_output(const struct target_options *o, struct targets *t,
 		return err_set(err, STATUS_INPUT,
 			"-o %s: a bundle's name ends in .sttrace", o->output);
 	char *path = xstrndup(o->output, n);
-	if (fs_exists(path) && !fs_is_dir(path)) {
+	if (bundle_check_place(path, 0, err)) {
 		free(path);
-		return err_set(err, STATUS_INPUT, "-o %s: there is a file of "
-			"that name", o->output);
+		return err_wrap(err, "in -o %s", o->output);
 	}
 	char cwd[4096];
 	if (!getcwd(cwd, sizeof cwd)) {

@@ -468,11 +468,7 @@ static int is_empty(const char *path)
 	return !n;
 }
 
-/*
- * What stands at path may go: nothing, an empty folder, or a bundle. One that
- * is on record is a bundle even when its trace.json was lost.
- */
-static int check_target(const char *path, int is_on_record, struct err *err)
+int bundle_check_place(const char *path, int is_on_record, struct err *err)
 {
 	struct stat st;
 	if (lstat(path, &st) < 0) {
@@ -550,7 +546,8 @@ int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
 	for (size_t n = strlen(path); n > 1 && out->path[n - 1] == '/'; n--)
 		out->path[n - 1] = '\0';
 	parent = fs_dirname(out->path);
-	if (check_target(out->path, is_on_record, err) < 0 || fs_mkdirs(parent, err) < 0)
+	if (bundle_check_place(out->path, is_on_record, err) < 0
+		|| fs_mkdirs(parent, err) < 0)
 		goto out;
 	clean_leftovers(parent);
 	for (int tries = 0; tries < 1000 && ret < 0; tries++) {
@@ -808,7 +805,7 @@ int bundle_finish(struct bundle_writer *w, cJSON *json, struct err *err)
 	if (sync_all(w, err) < 0
 		|| fs_write(name, text.data, text.len, 1, err) < 0
 		|| fs_sync_dir(w->aside, err) < 0
-		|| check_target(w->path, w->is_on_record, err) < 0
+		|| bundle_check_place(w->path, w->is_on_record, err) < 0
 		|| fs_exchange(w->aside, w->path, err) < 0)
 		goto out;
 	free(w->aside);

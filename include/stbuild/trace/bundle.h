@@ -64,6 +64,12 @@ struct bundle_writer {
 	size_t nartifact, cap;
 };
 
+/*
+ * Whether what stands at path may go: nothing, an empty folder, or a bundle.
+ * One that is on record is a bundle even when its trace.json was lost.
+ */
+int bundle_check_place(const char *path, int is_on_record, struct err *err)
+	WARN_UNUSED;
 int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
 	struct err *err) WARN_UNUSED;
 /* Adds a file with these bytes. */
