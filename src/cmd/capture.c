@@ -134,6 +134,29 @@ static cJSON *bundle_json(const struct capture_bundle *b)
 	return json;
 }
 
+static void copy_error(struct errs *errs, const struct err *e)
+{
+	errs_add(errs, e->status, e->file, e->line, e->column, e->key, "%s",
+		e->message);
+}
+
+/* "error" and "errors" of a run where targets failed. */
+static void add_errors(cJSON *json, const struct capture_result *r)
+{
+	struct errs all = ERRS_INIT;
+
+	for (size_t i = 0; i < r->nbundle; i++) {
+		const struct err *e = &r->bundle[i].err;
+		if (r->bundle[i].status == CAPTURE_FAILED && (all.nerr == 0 ||
+		    strcmp(all.err[all.nerr - 1].message, e->message) != 0))
+			copy_error(&all, e);
+	}
+	for (size_t i = 0; i < r->more.nerr; i++)
+		copy_error(&all, &r->more.err[i]);
+	json_add_errors(json, &all);
+	errs_release(&all);
+}
+
 static void print_json(struct session *s, const char *action,
 	const struct capture_result *r)
 {
@@ -145,8 +168,7 @@ static void print_json(struct session *s, const char *action,
 	char hex[SHA256_HEX + 1];
 
 	if (r->counts.failures > 0)
-		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
-			cJSON_CreateFalse());
+		add_errors(json, r);
 	cJSON *traces = cJSON_AddArrayToObject(json, "traces");
 	for (size_t i = 0; i < r->nbundle; i++)
 		cJSON_AddItemToArray(traces, bundle_json(&r->bundle[i]));
@@ -232,9 +254,26 @@ static void report_failures(const struct capture_result *r)
 			log_error("%s@%d: %s", b->name, b->frame, text);
 		free(text);
 	}
+	for (size_t i = 0; i < r->more.nerr; i++) {
+		char *text = err_text(&r->more.err[i]);
+		log_error("%s", text);
+		free(text);
+	}
 }
 
 /* The run ----------------------------------------------------------------------- */
+
+/* Of a run in which some targets failed: the worst of theirs. */
+static int failure_status(const struct capture_result *r)
+{
+	int status = STATUS_FAILED;
+
+	for (size_t i = 0; i < r->nbundle; i++)
+		if (r->bundle[i].status == CAPTURE_FAILED &&
+		    (int)r->bundle[i].err.status > status)
+			status = (int)r->bundle[i].err.status;
+	return status;
+}
 
 static int is_stale(const struct capture_result *r)
 {
@@ -274,7 +313,7 @@ static int capture_or_plan(struct options *o, const struct args_list *operand,
 	if (result.signal != 0)
 		rc = 128 + result.signal;
 	else if (result.counts.failures > 0)
-		rc = STATUS_FAILED;
+		rc = failure_status(&result);
 	else
 		rc = o->question && is_stale(&result) ? STATUS_FAILED :
 			STATUS_OK;

@@ -222,6 +222,8 @@ int main(int argc, char **argv)
 	proc_init(argv[0] ? argv[0] : "stbuild");
 	/* A reader that went away is a failed write, ours to report. */
 	signal(SIGPIPE, SIG_IGN);
+	/* As is a file that may not grow ("ulimit -f"). */
+	signal(SIGXFSZ, SIG_IGN);
 	if (argc > 1 && !strcmp(argv[1], "--worker"))
 		return serve(3);
 

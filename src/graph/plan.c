@@ -111,6 +111,7 @@ static void spread_failures(struct plan *plan)
 				ACTION_DRAW : 1;
 			n->is_failed = is_drawn &&
 				plan->node[take[i].node].is_failed;
+			n->cause = plan->node[take[i].node].cause;
 		}
 		plan->nfailed += n->is_failed;
 	}
@@ -155,6 +156,7 @@ void plan_make(const struct keys *keys, const int *frame, size_t nframe,
 		if (hooks->is_failed && hooks->is_failed(hooks->data,
 		    &keys->key[node], p)) {
 			n->is_failed = 1;
+			n->cause = node;
 			out->nfailed++;
 			continue;
 		}

@@ -913,6 +913,30 @@ void sweep_stop(struct sweep *s)
 	s->is_stopping = 1;
 }
 
+/*
+ * Finds what a dead worker was at: the oldest draw that it did not report, or
+ * the oldest that was not read back. What it did report is taken first. Else
+ * the fault stays what was being sent, as a program that was compiled for it.
+ */
+static void find_fault(struct sweep *s)
+{
+	struct err late = ERR_INIT;
+
+	while (handle_events(s, &late) == 0)
+		;
+	err_release(&late);
+	if (s->nqueue > 0) {
+		s->fault = s->queue[s->head];
+		return;
+	}
+	if (s->fault != NODE_NONE)
+		return;
+	for (size_t i = 0; i < s->nread_slot; i++)
+		if (!s->read[i].is_free && (s->fault == NODE_NONE ||
+		    s->read[i].node < s->fault))
+			s->fault = s->read[i].node;
+}
+
 enum sweep_state sweep_step(struct sweep *s, struct err *err)
 {
 	if (s->ended != SWEEP_BUSY)
@@ -923,8 +947,8 @@ enum sweep_state sweep_step(struct sweep *s, struct err *err)
 	if (rc >= 0 && worker_flush(s->worker, err))
 		rc = -1;
 	if (rc < 0) {
-		if (s->fault == NODE_NONE && s->nqueue > 0)
-			s->fault = s->queue[s->head];
+		if (worker_is_dead(s->worker))
+			find_fault(s);
 		return s->ended = SWEEP_FAILED;
 	}
 	if (rc == STEP_MISS) {

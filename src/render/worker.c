@@ -37,6 +37,7 @@ struct shared {
 
 struct worker {
 	pid_t pid;
+	uint64_t serial;
 	struct stream stream;
 	struct gl_info info;
 	int is_ready;
@@ -373,6 +374,11 @@ int worker_is_dead(const struct worker *w)
 	return w->is_dead;
 }
 
+uint64_t worker_serial(const struct worker *w)
+{
+	return w->serial;
+}
+
 /* Life --------------------------------------------------------------------- */
 
 int worker_open(const struct worker_options *options, struct worker **out,
@@ -382,6 +388,8 @@ int worker_open(const struct worker_options *options, struct worker **out,
 	const char *const argv[] = { proc_self(), "--worker", NULL };
 	int fd = -1;
 	struct worker *w = xcalloc(1, sizeof *w);
+	static uint64_t serial;
+	w->serial = ++serial;
 	w->pid = -1;
 	w->stream.fd = -1;
 	w->timeout_s = options->timeout_s;

@@ -153,6 +153,11 @@ static int prepare_groups(struct capture *c, struct err *err)
 		if (!g->set->ok) {
 			for (size_t j = 0; j < g->njob; j++)
 				capture_fail_job(c, &g->job[j], &g->set->errs.err[0]);
+			for (size_t j = 1; j < g->set->errs.nerr; j++)
+				errs_take(&c->result->more,
+					&g->set->errs.err[j]);
+			if (g->set->errs.nerr > 1)
+				g->set->errs.nerr = 1;
 			continue;
 		}
 		if (group_prepare(g, c->env, c->env->programs.driver,
@@ -262,5 +267,6 @@ void capture_result_release(struct capture_result *r)
 		err_release(&r->bundle[i].err);
 	}
 	free(r->bundle);
+	errs_release(&r->more);
 	memset(r, 0, sizeof *r);
 }

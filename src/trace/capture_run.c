@@ -484,14 +484,15 @@ static int start_worker(struct runner *r, struct err *err)
 		return err_set(err, STATUS_MACHINE, "the driver changed while "
 			"stbuild was running; run it again");
 	}
-	if (r->is_session_worker)
-		for (size_t i = 0; i < r->capture->nset; i++)
-			for (size_t p = 0; p < env->manifest->npass; p++) {
-				struct program *program = &r->capture->set[i]
-					->programs.program[p];
-				if (program->is_compiled_now)
-					r->program[i][p] = program->id;
-			}
+	/* It may have been asked to compile before this. */
+	for (size_t i = 0; i < r->capture->nset; i++)
+		for (size_t p = 0; p < env->manifest->npass; p++) {
+			struct program *program =
+				&r->capture->set[i]->programs.program[p];
+			if (program->id && program->worker ==
+			    worker_serial(r->worker))
+				r->program[i][p] = program->id;
+		}
 	return 0;
 }
 

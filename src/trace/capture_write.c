@@ -410,8 +410,9 @@ int capture_assemble_ready(struct runner *r, struct err *err)
 			continue;
 		}
 		if (group_frame_has_failed(g, job->frame, &which)) {
+			uint32_t cause = g->plan.node[which].cause;
 			size_t at = map_get(&r->capture->failed,
-				g->keys.key[which].byte, SHA256_SIZE);
+				g->keys.key[cause].byte, SHA256_SIZE);
 			struct err lost = ERR_INIT;
 			if (at == MAP_NONE)
 				err_set(&lost, STATUS_FAILED, "what pass '%s' "

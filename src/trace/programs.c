@@ -78,11 +78,11 @@ static int compile(const struct program_env *env, const struct pass *pass,
 	if (ret < 0)
 		return -1;
 	++*env->ncompiled;
-	p->is_compiled_now = 1;
 	ret = remember(env, p, &result, err);
 	*ok = result.ok;
 	if (result.ok) {
 		p->id = id;
+		p->worker = worker_serial(worker);
 		/* Linked again, it uses the same: who reads it may go on. */
 		if (!p->ok) {
 			reflection_release(&p->reflection);

@@ -33,7 +33,7 @@ float common_part(float x)
 GLSL
 cat >image.frag <<'GLSL'
 #if 0
-#include "nowhere/at/all.glsl"
+#include "lib/unused.glsl"
 #endif
 void mainImage(out vec4 c, in vec2 p)
 {
@@ -55,6 +55,8 @@ void mainImage(out vec4 c, in vec2 p)
 }
 GLSL
 mkdir lib
+# Branches that are not taken are expanded, too.
+printf 'one two\nthree\n\n' >lib/unused.glsl
 cat >lib/deep.glsl <<'GLSL'
 #include "deeper.glsl"
 float deep(float x)
@@ -64,7 +66,7 @@ float deep(float x)
 GLSL
 cat >lib/deeper.glsl <<'GLSL'
 #if 0
-#include "absent.glsl"
+#include "unused.glsl"
 float deeper(int x) { return nothing; }
 #else
 float deeper(float x)
@@ -106,6 +108,18 @@ CASE
 	expect_json out counts.programs_compiled 0
 	cp kept "$file"
 done
+# All of them at once.
+cp image.frag kept
+cp a.frag kept.a
+edit image.frag 's/common_part(/common_prat(/'
+edit a.frag 's/float x = p.x/float x = p/'
+at_fault image.frag 6 'common_prat(texelFetch'
+expect_json out 'errors#' 2
+expect_json out 'errors[1].file' a.frag
+expect_json out error.line 6
+expect_text err 'a.frag:6:'
+cp kept image.frag
+cp kept.a a.frag
 capture 0 0 one two
 expect_bundles current current current
 

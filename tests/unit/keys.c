@@ -383,6 +383,8 @@ static void failures_spread(void)
 	CHECK(plan.node[keys_node(&w.keys, SIM, 1)].is_failed);
 	CHECK(plan.node[keys_node(&w.keys, IMAGE, 1)].is_failed);
 	CHECK(!plan.node[keys_node(&w.keys, COMP, 1)].is_failed);
+	CHECK_INT(plan.node[keys_node(&w.keys, IMAGE, 1)].cause,
+		keys_node(&w.keys, SIM, 1));
 	image_failed = 0;
 	plan_release(&plan);
 	tear_down(&w);

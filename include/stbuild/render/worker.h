@@ -235,5 +235,7 @@ int worker_poll_ms(const struct worker *w);
 int worker_flush(struct worker *w, struct err *err) WARN_UNUSED;
 /* 1 once the worker is of no use any more. */
 int worker_is_dead(const struct worker *w);
+/* From 1, another one for each worker that this process started. */
+uint64_t worker_serial(const struct worker *w);
 
 #endif

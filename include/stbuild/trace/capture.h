@@ -82,6 +82,7 @@ struct capture_result {
 	struct capture_bundle *bundle;
 	size_t nbundle;
 	struct capture_counts counts;
+	struct errs more;		/* of sources, behind each bundle's first */
 	uint64_t expected_ns;		/* under dry_run: of all draws */
 	int signal;			/* the run was interrupted by it; else 0 */
 };

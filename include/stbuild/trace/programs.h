@@ -36,9 +36,9 @@ struct program {
 	struct shader shader;
 	struct reflection reflection;
 	int ok;				/* all of the above is there */
-	int is_compiled_now;		/* else it was remembered */
 	/* In the worker; 0: not there. Reset it when the worker has died. */
 	uint32_t id;
+	uint64_t worker;		/* serial of the worker that has it */
 };
 
 /*
