@@ -1,13 +1,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/session.h"
 #include "cmd/targets.h"
 #include "project/limits.h"
+#include "config.h"
+#include "graph/encoder.h"
 #include "trace/trace_json.h"
+#include "trace/unchanged.h"
 #include "util/buf.h"
 #include "util/fs.h"
 #include "util/log.h"
@@ -283,22 +287,92 @@ static int is_stale(const struct capture_result *r)
 	return 0;
 }
 
+/* All that decides what a run has to do, but for files. */
+static void identify_request(const struct session *s,
+	const struct args_list *operand, struct sha256 *out)
+{
+	struct encoder e = { BUF_INIT, NULL };
+	struct fs_stamp tool = { 0 };
+	const char *const text[] = { STBUILD_VERSION, s->root, s->path,
+		target.frame, target.time, target.frames, target.preset,
+		target.output };
+
+	fs_stamp(proc_self(), &tool);
+	encoder_begin(&e, "request");
+	encoder_u64(&e, TAG_OBJECT, tool.size);
+	encoder_u64(&e, TAG_OBJECT, (uint64_t)tool.mtime_ns);
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+		encoder_string(&e, text[i] ? TAG_VALUE : TAG_ZERO,
+			text[i] ? text[i] : "");
+	encoder_bytes(&e, TAG_SIZE, &target.width, sizeof target.width);
+	encoder_bytes(&e, TAG_SIZE, &target.height, sizeof target.height);
+	encoder_bytes(&e, TAG_SIZE, &target.fps, sizeof target.fps);
+	encoder_u64(&e, TAG_OUTPUT, (uint64_t)target.include_intermediates);
+	for (size_t i = 0; i < target.set.nitem; i++)
+		encoder_string(&e, TAG_UNIFORM, target.set.item[i]);
+	for (size_t i = 0; i < operand->nitem; i++)
+		encoder_string(&e, TAG_NAME, operand->item[i]);
+	encoder_end(&e, out);
+	encoder_release(&e);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Captures, or plans to, unless a record says that nothing changed. */
+static int bring_up_to_date(struct session *s, struct options *o,
+	const struct args_list *operand, int plan,
+	struct capture_result *result, struct err *err)
+{
+	struct unchanged_request request = { .root = s->root,
+		.store_dir = s->store_dir, .device = o->device };
+	struct targets targets = { 0 };
+	int64_t started_ns = now_ns();
+	char head[41] = "";
+	int can_skip = !rev && !o->always;
+	int rc = -1;
+
+	if (can_skip) {
+		identify_request(s, operand, &request.id);
+		if (unchanged_check(&request, result)) {
+			log_verbose("nothing changed since the last run");
+			return 0;
+		}
+		repo_peek_id(s->root, head);
+	}
+	if ((!rev && session_load(s, err)) ||
+	    targets_find(&s->manifest, &target, operand, &targets, err) ||
+	    proc_catch_signals(err) ||
+	    targets_capture(s, &targets, plan, !plan && isatty(STDERR_FILENO) &&
+	    !o->silent && !o->json ? show_progress : NULL, result, err))
+		goto out;
+	if (can_skip && s->store)
+		unchanged_record(&request, s->store, &s->driver, head,
+			started_ns, &result->inputs, result);
+	rc = 0;
+out:
+	targets_release(&targets);
+	return rc;
+}
+
 static int capture_or_plan(struct options *o, const struct args_list *operand,
 	const char *action, int plan, struct err *err)
 {
 	struct session s = { 0 };
-	struct targets targets = { 0 };
 	struct capture_result result = { 0 };
 	int rc = -1;
 
 	bar.start_ns = proc_now_ns();
 	log_set_hook(wipe_bar, &bar);
-	if (session_open_rev(&s, o, action, SESSION_BUILD, rev, err) ||
-	    targets_find(&s.manifest, &target, operand, &targets, err) ||
-	    proc_catch_signals(err))
+	if (rev ? session_open_rev(&s, o, action, SESSION_BUILD, rev, err) :
+	    session_find(&s, o, action, SESSION_BUILD, err))
 		goto out;
-	if (targets_capture(&s, &targets, plan, !plan && isatty(STDERR_FILENO) &&
-	    !o->silent && !o->json ? show_progress : NULL, &result, err))
+	if (bring_up_to_date(&s, o, operand, plan, &result, err))
 		goto out;
 	wipe_bar(&bar);
 	report_failures(&result);
@@ -321,7 +395,6 @@ out:
 	wipe_bar(&bar);
 	log_set_hook(NULL, NULL);
 	capture_result_release(&result);
-	targets_release(&targets);
 	session_close(&s);
 	args_list_release(&target.set);
 	return rc;

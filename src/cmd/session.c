@@ -128,8 +128,12 @@ int session_find(struct session *s, struct options *o, const char *command,
 int session_open(struct session *s, struct options *o, const char *command,
 	enum session_store use, struct err *err)
 {
-	if (session_find(s, o, command, use, err) < 0)
-		return -1;
+	return session_find(s, o, command, use, err) < 0 ? -1 :
+		session_load(s, err);
+}
+
+int session_load(struct session *s, struct err *err)
+{
 	/* An existing store saves the hashing; a new one waits for success. */
 	struct store *store;
 	if (fs_exists(s->store_dir) && session_store(s, &store, err) < 0)
@@ -137,7 +141,7 @@ int session_open(struct session *s, struct options *o, const char *command,
 	struct errs errs = ERRS_INIT;
 	if (manifest_load(s->tree, s->path, &s->inputs, &s->manifest,
 		&errs) < 0)
-		return errors_end(o, &errs, err);
+		return errors_end(s->options, &errs, err);
 	s->has_manifest = 1;
 	errs_release(&errs);
 	return 0;

@@ -58,7 +58,9 @@ struct session {
  */
 int session_find(struct session *s, struct options *o, const char *command,
 	enum session_store use, struct err *err) WARN_UNUSED;
-/* The same, and loads the manifest. All its errors are reported. */
+/* Then loads the manifest. All its errors are reported. */
+int session_load(struct session *s, struct err *err) WARN_UNUSED;
+/* Both. */
 int session_open(struct session *s, struct options *o, const char *command,
 	enum session_store use, struct err *err) WARN_UNUSED;
 /*

@@ -84,6 +84,7 @@ struct capture_result {
 	struct capture_counts counts;
 	struct errs more;		/* of sources, behind each bundle's first */
 	uint64_t expected_ns;		/* under dry_run: of all draws */
+	struct inputs inputs;		/* all that the bundles rest on */
 	int signal;			/* the run was interrupted by it; else 0 */
 };
 
