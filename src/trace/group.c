@@ -92,6 +92,14 @@ static void find_inputs_id(const struct group *g, struct job *job, const char *m
 		encoder_sha(e, TAG_TOKENS, &g->set->source_sha[p]);
 	for (size_t a = 0; a < m->nasset; a++)
 		encoder_sha(e, TAG_ASSET, &g->scene.asset[a].sha);
+	/* Where the texts come from stands in trace.json. */
+	for (size_t i = 0; i < g->set->inputs.ninput; i++) {
+		const struct input *in = &g->set->inputs.input[i];
+		if (strcmp(in->path, m->path) == 0 || in->is_absent)
+			continue;
+		encoder_string(e, TAG_NAME, in->path);
+		encoder_sha(e, TAG_OBJECT, &in->sha);
+	}
 	for (size_t i = 0; i < g->graph.norder; i++) {
 		int p = g->graph.order[i];
 		if (g->graph.is_reached[p])
