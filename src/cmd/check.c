@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/session.h"
 #include "graph/graph.h"
+#include "graph/lint.h"
 #include "project/image.h"
 #include "util/buf.h"
 #include "util/log.h"
@@ -36,9 +37,27 @@ cJSON *diagnostics_to_json(const struct manifest *m,
 				cJSON_AddItemToArray(pass, cJSON_CreateString(
 					m->pass[item->pass[p]].name));
 		}
+		if (item->file) {
+			cJSON_AddStringToObject(json, "file", item->file);
+			cJSON_AddNumberToObject(json, "line", item->line);
+			cJSON_AddNumberToObject(json, "column", item->column);
+		}
 		cJSON_AddItemToArray(list, json);
 	}
 	return list;
+}
+
+void diagnostics_print(const struct diagnostics *d)
+{
+	for (size_t i = 0; i < d->nitem; i++) {
+		const struct diagnostic *item = &d->item[i];
+		if (item->file)
+			log_error("%s:%d:%d: warning: [%s] %s", item->file,
+				item->line, item->column, item->code,
+				item->message);
+		else
+			log_warn("[%s] %s", item->code, item->message);
+	}
 }
 
 static int decode_asset(struct session *s, const struct asset *asset,
@@ -85,6 +104,21 @@ static void check_inputs(struct session *s, struct errs *errs)
 			errs_take(errs, &err);
 		source_release(&source);
 	}
+}
+
+/* Lints all sources; they were read before, and without fault. */
+static int lint(struct session *s, struct diagnostics *d, struct err *err)
+{
+	const struct manifest *m = &s->manifest;
+	for (size_t i = 0; i < m->npass; i++) {
+		struct source source = { 0 };
+		if (source_expand(s->tree, m->pass[i].source, m->common,
+			m->include_dir, m->ninclude_dir, NULL, &source, err) < 0)
+			return -1;
+		lint_source(m, (int)i, &source, d);
+		source_release(&source);
+	}
+	return 0;
 }
 
 /* Marks the uniforms that a program uses. */
@@ -205,13 +239,14 @@ int cmd_check(struct options *o, const struct args_list *operand,
 	/* Which uniforms are used is known when everything has compiled. */
 	if (!errs.nerr)
 		diagnose_uniforms(&s.manifest, used, &d);
-	for (size_t i = 0; i < d.nitem; i++)
-		if (pedantic)
-			errs_add(&errs, STATUS_FAILED, s.manifest.path, 0, 0,
-				NULL, "%s: %s", d.item[i].code,
-				d.item[i].message);
-		else if (!o->question)
-			log_warn("%s: %s", d.item[i].code, d.item[i].message);
+	if (!errs.nerr && lint(&s, &d, err) < 0)
+		goto out;
+	if (!pedantic && !o->question)
+		diagnostics_print(&d);
+	for (size_t i = 0; i < d.nitem && pedantic; i++)
+		errs_add(&errs, STATUS_FAILED, d.item[i].file ? d.item[i].file
+			: s.manifest.path, d.item[i].line, d.item[i].column,
+			NULL, "[%s] %s", d.item[i].code, d.item[i].message);
 	if (errs.nerr) {
 		errors_end(o, &errs, err);
 		goto out;

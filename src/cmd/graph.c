@@ -5,7 +5,6 @@
 #include "cmd/cmd.h"
 #include "cmd/session.h"
 #include "util/buf.h"
-#include "util/log.h"
 #include "util/mem.h"
 
 static int dot;
@@ -247,8 +246,7 @@ int cmd_graph(struct options *o, const struct args_list *operand,
 		goto out;
 	graph_init(&g, &s.manifest);
 	graph_diagnose(&g, &d);
-	for (size_t i = 0; i < d.nitem; i++)
-		log_warn("%s: %s", d.item[i].code, d.item[i].message);
+	diagnostics_print(&d);
 	if (dot)
 		print_dot(&g);
 	else if (o->json)

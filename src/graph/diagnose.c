@@ -7,27 +7,35 @@
 #include "util/buf.h"
 #include "util/mem.h"
 
-__attribute__((format(printf, 3, 4)))
-static void warn(struct diagnostics *out, const char *code, const char *fmt, ...)
+size_t diagnostics_vadd(struct diagnostics *d, const char *code,
+	const char *fmt, va_list ap)
 {
 	struct buf text = BUF_INIT;
+
+	buf_vaddf(&text, fmt, ap);
+	d->item = array_grow(d->item, d->nitem, &d->cap, sizeof *d->item);
+	d->item[d->nitem] = (struct diagnostic){ .level = DIAGNOSTIC_WARNING,
+		.code = code, .message = buf_detach(&text) };
+	return d->nitem++;
+}
+
+size_t diagnostics_add(struct diagnostics *d, const char *code,
+	const char *fmt, ...)
+{
 	va_list ap;
 
 	va_start(ap, fmt);
-	buf_vaddf(&text, fmt, ap);
+	size_t item = diagnostics_vadd(d, code, fmt, ap);
 	va_end(ap);
-	out->item = array_grow(out->item, out->nitem, &out->cap,
-		sizeof *out->item);
-	out->item[out->nitem++] = (struct diagnostic){ DIAGNOSTIC_WARNING,
-		code, buf_detach(&text), NULL, 0 };
+	return item;
 }
 
-static void about(struct diagnostics *out, int pass)
+void diagnostics_about(struct diagnostics *d, size_t item, int pass)
 {
-	struct diagnostic *d = &out->item[out->nitem - 1];
+	struct diagnostic *i = &d->item[item];
 
-	d->pass = xreallocarray(d->pass, d->npass + 1, sizeof *d->pass);
-	d->pass[d->npass++] = pass;
+	i->pass = xreallocarray(i->pass, i->npass + 1, sizeof *i->pass);
+	i->pass[i->npass++] = pass;
 }
 
 static void find_unreachable(const struct graph *g, struct diagnostics *out)
@@ -37,10 +45,10 @@ static void find_unreachable(const struct graph *g, struct diagnostics *out)
 	for (size_t p = 0; p < m->npass; p++) {
 		if (g->is_reached[p] || m->pass[p].kind == PASS_SOUND)
 			continue;
-		warn(out, "unreachable-pass",
+		diagnostics_add(out, "unreachable-pass",
 			"pass '%s' does not reach the image, and is not drawn",
 			m->pass[p].name);
-		about(out, (int)p);
+		diagnostics_about(out, out->nitem - 1, (int)p);
 	}
 }
 
@@ -55,7 +63,7 @@ static void find_unused_assets(const struct graph *g, struct diagnostics *out)
 				is_used[m->pass[p].input[i].asset] = 1;
 	for (size_t a = 0; a < m->nasset; a++)
 		if (!is_used[a])
-			warn(out, "unused-asset",
+			diagnostics_add(out, "unused-asset",
 				"asset '%s' is not an input of any pass",
 				m->asset[a].name);
 	free(is_used);
@@ -76,11 +84,11 @@ static void find_viewport_feedback(const struct graph *g, struct diagnostics *ou
 			i++;
 		if (i == g->nedge)
 			continue;
-		warn(out, "viewport-sized-feedback",
+		diagnostics_add(out, "viewport-sized-feedback",
 			"pass '%s' is read at the previous frame and has the "
 			"output's size: its result depends on the size asked for",
 			pass->name);
-		about(out, (int)p);
+		diagnostics_about(out, out->nitem - 1, (int)p);
 	}
 }
 
@@ -123,13 +131,13 @@ static void find_unordered_storage(const struct graph *g, struct diagnostics *ou
 				if (!in_a || !in_b || reach[a * n + b] ||
 				    reach[b * n + a])
 					continue;
-				warn(out, "unordered-shared-storage",
+				diagnostics_add(out, "unordered-shared-storage",
 					"passes '%s' and '%s' share storage "
 					"'%s', and no current-frame input "
 					"orders them", m->pass[a].name,
 					m->pass[b].name, g->storage[s]);
-				about(out, (int)a);
-				about(out, (int)b);
+				diagnostics_about(out, out->nitem - 1, (int)a);
+				diagnostics_about(out, out->nitem - 1, (int)b);
 			}
 	free(reach);
 }
@@ -147,7 +155,7 @@ void diagnose_uniforms(const struct manifest *m, const int *used,
 {
 	for (size_t u = 0; u < m->nuniform; u++)
 		if (!used[u])
-			warn(out, "unused-uniform",
+			diagnostics_add(out, "unused-uniform",
 				"uniform '%s' is not used by any pass",
 				m->uniform[u].name);
 }
@@ -157,6 +165,7 @@ void diagnostics_release(struct diagnostics *d)
 	for (size_t i = 0; i < d->nitem; i++) {
 		free(d->item[i].message);
 		free(d->item[i].pass);
+		free(d->item[i].file);
 	}
 	free(d->item);
 	memset(d, 0, sizeof *d);

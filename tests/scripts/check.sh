@@ -97,10 +97,10 @@ write_manifest ''
 
 # Warnings fail under --pedantic only.
 expect_status 0 "$STBUILD" check
-expect_text err 'stbuild: warning: unused-uniform: '
+expect_text err 'stbuild: warning: [unused-uniform] '
 expect_text out '1 warnings'
 expect_status 1 "$STBUILD" check --pedantic --json
 expect_json out ok false
-expect_text err 'unused-uniform: '
+expect_text err '[unused-uniform] '
 expect_status 1 "$STBUILD" check --pedantic -q
 expect_equal "$(wc -c <out)" 0

@@ -31,7 +31,7 @@ expect_text out '	iChannel1: a (previous frame), nearest, repeat'
 expect_text out '	iChannel0: a, linear, clamp'
 expect_text out 'image: image, output size, rgba8'
 expect_text out 'lost: buffer, output size, rgba32f, not drawn'
-expect_text err 'stbuild: warning: unreachable-pass: '
+expect_text err 'stbuild: warning: [unreachable-pass] '
 expect_equal "$(grep -n '^a:' out | cut -d: -f1)" 1 'a is drawn first'
 
 expect_status 0 "$STBUILD" graph --json

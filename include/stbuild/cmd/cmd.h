@@ -61,6 +61,8 @@ struct diagnostics;
 /* What a graph's diagnostics are in JSON documents. Owned by the caller. */
 cJSON *diagnostics_to_json(const struct manifest *m,
 	const struct diagnostics *d);
+/* Warnings on stderr: "FILE:LINE:COLUMN: warning: [CODE] MESSAGE". */
+void diagnostics_print(const struct diagnostics *d);
 
 int cmd_capture(struct options *o, const struct args_list *operand,
 	struct err *err);

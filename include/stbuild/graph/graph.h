@@ -7,6 +7,7 @@
  * really use is for keys.
  */
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #include "project/manifest.h"
@@ -52,6 +53,8 @@ struct diagnostic {
 	char *message;
 	int *pass;		/* passes it is about, in order */
 	size_t npass;
+	char *file;		/* where, or null */
+	int line, column;	/* from 1; 0 when not known */
 };
 
 struct diagnostics {
@@ -68,6 +71,15 @@ void graph_diagnose(const struct graph *g, struct diagnostics *out);
 /* unused-uniform: used[] is a uniform each. */
 void diagnose_uniforms(const struct manifest *m, const int *used,
 	struct diagnostics *out);
+/* Adds a warning without place; code is borrowed. Returns its index. */
+__attribute__((format(printf, 3, 0)))
+size_t diagnostics_vadd(struct diagnostics *d, const char *code,
+	const char *fmt, va_list ap);
+__attribute__((format(printf, 3, 4)))
+size_t diagnostics_add(struct diagnostics *d, const char *code,
+	const char *fmt, ...);
+/* Adds a pass to those that an item is about. */
+void diagnostics_about(struct diagnostics *d, size_t item, int pass);
 void diagnostics_release(struct diagnostics *d);
 
 #endif

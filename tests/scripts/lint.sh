@@ -1,0 +1,86 @@
+#!/bin/sh
+# What compiles and is a mistake all the same: places, levels, and silence.
+
+. "$SRCDIR/tests/lib.sh"
+need_egl
+
+cat >stbuild.json <<'JSON'
+{
+	"format": 1,
+	"project": { "name": "lint" },
+	"shader": { "dialect": "glsl", "common": "common.glsl" },
+	"pass": [
+		{ "name": "image", "kind": "image", "source": "image.frag",
+			"input": [ { "channel": 0, "source": "a" } ] },
+		{ "name": "a", "kind": "buffer", "source": "a.frag" }
+	]
+}
+JSON
+echo 'float twice(float x) { return x * 2.0; }' >common.glsl
+cat >image.frag <<'GLSL'
+#include "lib.glsl"
+void mainImage(out vec4 c, in vec2 p)
+{
+	c = vec4(twice(shade(p)));
+}
+GLSL
+cp image.frag a.frag
+cat >lib.glsl <<'GLSL'
+float shade(vec2 p)
+{
+	return p.x;
+}
+GLSL
+expect_status 0 "$STBUILD" check --pedantic
+expect_text out '0 warnings'
+expect_equal "$(wc -c <err)" 0
+
+# One place, both passes; with --pedantic a failure.
+edit common.glsl 's/2\.0/float(2) + 1.0 * 2/'
+expect_status 0 "$STBUILD" check
+expect_text err 'common.glsl:1:52: warning: [site-refuses] '
+expect_text out '1 warnings'
+expect_status 0 "$STBUILD" check --json
+expect_json out ok true
+expect_json out 'diagnostics#' 1
+expect_json out 'diagnostics[0].level' warning
+expect_json out 'diagnostics[0].code' site-refuses
+expect_json out 'diagnostics[0].passes#' 2
+expect_json out 'diagnostics[0].file' common.glsl
+expect_json out 'diagnostics[0].line' 1
+expect_json out 'diagnostics[0].column' 52
+expect_status 1 "$STBUILD" check --pedantic --json
+expect_json out ok false
+expect_json out 'errors#' 1
+expect_json out 'errors[0].file' common.glsl
+expect_json out 'errors[0].line' 1
+expect_status 1 "$STBUILD" check --pedantic -q
+expect_text err 'common.glsl:1:52: [site-refuses] '
+edit common.glsl 's/ + 1\.0 \* 2//'
+
+# In an included file, behind what is not compiled.
+cat >lib.glsl <<'GLSL'
+#if 0
+float dead = 1;
+#endif
+float shade(vec2 p)
+{
+	float sum;
+	for (int i = 0; i < 300; i++)
+		for (int j = 0; j < 300; j++)
+			p.y += 0.1;
+	sum += p.y;
+	if (sum > 1.0)
+		return sum;
+}
+GLSL
+expect_status 0 "$STBUILD" check --json
+expect_json out 'diagnostics#' 3
+expect_text err 'lib.glsl:4:7: warning: [undefined-value] '
+expect_text err 'lib.glsl:7:2: warning: [long-loop] '
+expect_text err 'lib.glsl:10:2: warning: [undefined-value] '
+
+# What does not compile is not linted.
+echo 'oops' >>lib.glsl
+expect_status 1 "$STBUILD" check
+expect_no_text err 'warning: ['
