@@ -57,6 +57,18 @@ static void describe_git(const cJSON *git, struct buf *text)
 			add_line(text, "  dirty", item->valuestring);
 }
 
+/* trace.json's "tool" is ours; other programs write "cli_version" alone. */
+static void describe_tool(const struct bundle *b, struct buf *text)
+{
+	const char *name = string_of(b->tool, "name");
+	const char *version = string_of(b->tool, "version");
+	if (name)
+		buf_addf(text, "%-10s %s%s%s\n", "written by", name,
+			version ? " " : "", version ? version : "");
+	else
+		add_line(text, "written by", b->cli_version);
+}
+
 /* Returns the sum in milliseconds. */
 static double describe_timings(const cJSON *timings, struct buf *text)
 {
@@ -92,8 +104,7 @@ static int describe_bundle(const char *path, cJSON *json, struct buf *text,
 	buf_addf(text, "%-10s %d, %.6g s at %.6g fps\n", "frame", b.frame,
 		b.time, b.fps);
 	buf_addf(text, "%-10s %dx%d\n", "size", b.width, b.height);
-	add_line(text, "written by", cJSON_IsString(b.tool)
-		? b.tool->valuestring : b.cli_version);
+	describe_tool(&b, text);
 	describe_git(cJSON_GetObjectItemCaseSensitive(b.json, "git"), text);
 	add_line(text, "driver", string_of(driver, "renderer"));
 	add_line(text, "version", string_of(driver, "version"));

@@ -691,10 +691,10 @@ int manifest_load_doc(struct loader *l, enum dialect default_dialect,
 	struct manifest *out)
 {
 	const cJSON *root = l->doc->root;
-	struct manifest m = manifest_defaults;
-	m.dialect = default_dialect;
-	m.path = xstrdup(l->doc->name);
-	l->m = &m;
+	*out = manifest_defaults;
+	out->dialect = default_dialect;
+	out->path = xstrdup(l->doc->name);
+	l->m = out;
 	size_t before = l->errs->nerr;
 	if (!cJSON_IsObject(root)) {
 		expected(l, NULL, root, "a table at the top");
@@ -704,8 +704,8 @@ int manifest_load_doc(struct loader *l, enum dialect default_dialect,
 		l->pass_ok = xcalloc(length(root, "pass"), 1);
 		l->asset_ok = xcalloc(length(root, "asset"), 1);
 		l->uniform_ok = xcalloc(length(root, "uniform"), 1);
-		load_table(l, &manifest_root, root, NULL, &m);
-		check_root(l, root, NULL, &m);
+		load_table(l, &manifest_root, root, NULL, out);
+		check_root(l, root, NULL, out);
 	}
 	if (l->errs->nerr > before)
 		sort_faults(l->errs->err + before, l->errs->nerr - before);
@@ -714,10 +714,9 @@ int manifest_load_doc(struct loader *l, enum dialect default_dialect,
 			"and %zu more", l->nfault - LIMIT_ERRORS);
 	release_loader(l);
 	if (l->nfault) {
-		manifest_release(&m);
+		manifest_release(out);
 		return -1;
 	}
-	*out = m;
 	return 0;
 }
 

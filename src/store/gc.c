@@ -234,9 +234,9 @@ static int sweep(struct gc *g, struct err *err)
 int gc_run(struct store *s, const struct gc_options *options,
 	struct gc_result *out, struct err *err)
 {
+	*out = (struct gc_result) { .is_complete = 1 };
 	struct gc g = { s, options, out, 0 };
 	sqlite3_stmt *stmt;
-	*out = (struct gc_result) { .is_complete = 1 };
 	if (s->is_damaged)
 		return err_set(err, STATUS_MACHINE, "database '%s' is damaged;"
 			" run 'stbuild fsck --repair' first", s->db_path);

@@ -1,5 +1,6 @@
 #!/bin/sh
 # No trailing white space, no line above 100 columns, a newline at the end.
+# Scripts of tests hold JSON and GLSL in here-documents: 140.
 
 cd "$SRCDIR" || exit 1
 status=0
@@ -18,8 +19,10 @@ do
 	fi
 	case $file in
 	*.md|*.[1-9]) continue ;;
+	tests/*.sh) max=140 ;;
+	*) max=100 ;;
 	esac
-	expand "$file" | awk -v f="$file" 'length > 100 { print f ":" NR \
+	expand "$file" | awk -v f="$file" -v max="$max" 'length > max { print f ":" NR \
 		": " length " columns"; bad = 1 } END { exit bad }' || status=1
 done
 [ $n -gt 10 ] || { echo "only $n files were looked at"; status=1; }

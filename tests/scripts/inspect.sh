@@ -58,6 +58,7 @@ expect_status 0 "$STBUILD" inspect b.sttrace
 expect_text out 'project    p'
 expect_text out 'frame      30, 0.5 s at 60 fps'
 expect_text out 'size       2x1'
+expect_text out 'written by 9'
 expect_text out '(v1) on main, dirty'
 expect_text out 'driver     Reference GPU'
 expect_text out 'pass       a 2x1, 1.500 ms'

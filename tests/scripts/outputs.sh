@@ -45,10 +45,10 @@ expect_bundles built built
 expect_equal "$(ls target/traces)" 'a@3.sttrace
 a@5.sttrace'
 dir=target/traces/a@5.sttrace
-expect_equal "$(cd $dir && find . -type f | LC_ALL=C sort | tr '\n' ' ')" \
+expect_equal "$(cd "$dir" && find . -type f | LC_ALL=C sort | tr '\n' ' ')" \
 	'./final.png ./passes/sim-output-0.png ./passes/sim-output-0.rgba32f ./project.sttf ./state.ststate ./trace.json '
 expect_pixel $dir/passes/sim-output-0.rgba32f 16 2 8 '6 15 51 6'
-expect_pixel $dir/final.png 2 0 '191 30 102 255'
+expect_pixel "$dir/final.png" 2 0 '191 30 102 255'
 all_pictures >first
 capture 0 0
 expect_bundles current current
@@ -61,38 +61,39 @@ restored()
 	expect_bundles current restored
 	all_pictures >now
 	expect_same first now
-	expect_status 0 "$STBUILD" inspect $dir
+	expect_status 0 "$STBUILD" inspect "$dir"
+	expect_text out "written by $("$STBUILD" --version | head -n 1)"
 	capture 0 0
 	expect_bundles current current
 }
 for file in final.png passes/sim-output-0.png passes/sim-output-0.rgba32f \
 	project.sttf state.ststate trace.json; do
-	rm $dir/$file
+	rm "$dir/$file"
 	restored
-	: >$dir/$file
+	: >"$dir/$file"
 	restored
 	# As long as before.
-	size=$(wc -c <$dir/$file)
-	head -c "$((size - 1))" $dir/$file >altered
+	size=$(wc -c <"$dir/$file")
+	head -c "$((size - 1))" "$dir/$file" >altered
 	printf x >>altered
-	cat altered >$dir/$file
+	cat altered >"$dir/$file"
 	restored
 done
-rm -r $dir/passes
+rm -r "$dir/passes"
 restored
 # A folder or a link in a file's place.
-rm $dir/final.png
-mkdir $dir/final.png
+rm "$dir/final.png"
+mkdir "$dir/final.png"
 restored
-cp $dir/final.png elsewhere.png
-rm $dir/final.png
-ln -s ../../../elsewhere.png $dir/final.png
+cp "$dir/final.png" elsewhere.png
+rm "$dir/final.png"
+ln -s ../../../elsewhere.png "$dir/final.png"
 restored
-[ ! -h $dir/final.png ] || fail 'a link was left in the place of a file'
+[ ! -h "$dir/final.png" ] || fail 'a link was left in the place of a file'
 [ -f elsewhere.png ] || fail 'a link was followed'
 
 # The whole bundle, all of them.
-rm -r $dir
+rm -r "$dir"
 capture 0 0
 case $("$JSONQ" out 'traces[1].status') in
 assembled|restored) ;;
@@ -111,7 +112,7 @@ rm -r .stbuild/objects
 capture 0 0
 expect_bundles current current
 # What does is drawn again, from the start as no state is left.
-rm $dir/final.png
+rm "$dir/final.png"
 capture 0 7
 expect_bundles current built
 all_pictures >now

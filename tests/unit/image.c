@@ -152,14 +152,16 @@ static void pngs(void)
 	static const uint8_t rgba[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 		13, 14, 15, 16 };
 	const char *plain = "01020304 05060708 090a0b0c 0d0e0f10";
-	write_png(&f, 2, 2, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_RGBA }, rgba);
+	write_png(&f, 2, 2, &(struct png_options) {
+		.depth = 8, .type = PNG_COLOR_TYPE_RGBA }, rgba);
 	decodes(&f, 2, 2, plain);
 	write_png(&f, 2, 2, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_RGBA,
 		.is_interlaced = 1, .gamma = 1.0 }, rgba);
 	decodes(&f, 2, 2, plain);
 	write_png(&f, 2, 2, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_RGB }, rgba);
 	decodes(&f, 2, 2, "010203ff 040506ff 070809ff 0a0b0cff");
-	write_png(&f, 2, 2, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_GRAY }, rgba);
+	write_png(&f, 2, 2, &(struct png_options) {
+		.depth = 8, .type = PNG_COLOR_TYPE_GRAY }, rgba);
 	decodes(&f, 2, 2, "010101ff 020202ff 030303ff 040404ff");
 	write_png(&f, 2, 2, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_GRAY_ALPHA },
 		rgba);
@@ -189,7 +191,8 @@ static void pngs(void)
 	decodes(&f, 2, 1, "01020309 040506ff");
 
 	/* Every shorter file fails, and so does one whose pixels are damaged. */
-	write_png(&f, 2, 2, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_RGBA }, rgba);
+	write_png(&f, 2, 2, &(struct png_options) {
+		.depth = 8, .type = PNG_COLOR_TYPE_RGBA }, rgba);
 	for (size_t n = 0; n < f.len; n++)
 		fails(ASSET_TEXTURE, f.data, n, n < 8 ? "neither" : "ends early");
 	f.data[45] ^= 1;
@@ -277,7 +280,8 @@ static void assets(void)
 			t[2] = 7;
 		}
 	}
-	write_png(&f, 12, 2, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_RGB }, strip);
+	write_png(&f, 12, 2, &(struct png_options) {
+		.depth = 8, .type = PNG_COLOR_TYPE_RGB }, strip);
 	for (int vflip = 0; vflip < 2; vflip++) {
 		struct asset cube = { .kind = ASSET_CUBEMAP, .vflip = vflip };
 		if (!CHECK(!image_decode(&cube, "c", f.data, f.len, &image, &err)))
@@ -304,7 +308,8 @@ static void assets(void)
 		CHECK_INT(image.data[23], 5 * 16);
 		image_release(&image);
 	}
-	write_png(&f, 6, 2, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_RGB }, strip);
+	write_png(&f, 6, 2, &(struct png_options) {
+		.depth = 8, .type = PNG_COLOR_TYPE_RGB }, strip);
 	fails(ASSET_CUBEMAP, f.data, f.len, "6 x 2");
 	fails(ASSET_VIDEO, f.data, f.len, "video");
 	buf_release(&f);

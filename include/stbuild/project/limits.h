@@ -8,7 +8,7 @@
 
 /* Fixed by the manifest format (stbuild.json(5)). */
 #define LIMIT_SIZE 16384		/* width, height: GL_MAX_TEXTURE_SIZE of GL 4.x parts */
-#define LIMIT_VOLUME 2048		/* sides of a volume: GL 4.x minimum of GL_MAX_3D_TEXTURE_SIZE */
+#define LIMIT_VOLUME 2048		/* of a volume: GL 4.x minimum of MAX_3D_TEXTURE_SIZE */
 #define LIMIT_FPS 1000.0
 #define LIMIT_FRAME 100000000		/* 19 days at 60 fps; frame x fps stays exact in double */
 #define LIMIT_ITERATIONS 4096
@@ -26,7 +26,7 @@
 #define LIMIT_DOCUMENT_BYTES (512u << 20)	/* STTF with base64 volumes */
 #define LIMIT_DOCUMENT_NODES 4096		/* of an STTF: 256 passes with 16 channels */
 #define LIMIT_TRACE_BYTES (128u << 20)		/* trace.json: a manifest, indented */
-#define LIMIT_ARTIFACT_BYTES (8ull << 30)	/* one of a bundle; a picture of 16384 x 16384 RGBA32F is half */
+#define LIMIT_ARTIFACT_BYTES (8ull << 30)	/* of a bundle; 16384 x 16384 RGBA32F is half */
 #define LIMIT_SOURCE_BYTES (16u << 20)		/* one GLSL file */
 #define LIMIT_EXPANDED_BYTES (64u << 20)	/* one pass with its includes */
 #define LIMIT_ASSET_BYTES (1024u << 20)
