@@ -177,7 +177,7 @@ static void add_channels(struct buf *out, const struct plan *plan)
 	}
 	int narray = 4;
 	for (int c = 0; c < LIMIT_CHANNELS; c++) {
-		char name[16];
+		char name[24];
 		snprintf(name, sizeof name, "iChannel%d", c);
 		if (sampler[c] && c > 3)
 			narray = LIMIT_CHANNELS;
@@ -499,7 +499,7 @@ void shader_portable(const struct manifest *m, int p,
 		if (pass->input[i].channel < 4)
 			is_bound[pass->input[i].channel] = 1;
 	for (int c = 0; c < 4; c++) {
-		char name[16];
+		char name[24];
 		snprintf(name, sizeof name, "iChannel%d", c);
 		if (!is_bound[c] && glsl_mentions(&user, name, 0))
 			add_uniform(out, &plan, "sampler2D", name, 0);
