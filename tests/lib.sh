@@ -32,6 +32,17 @@ need_tool()
 	command -v "$1" >/dev/null || skip "$1 is not installed"
 }
 
+can_strace()
+{
+	command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null
+}
+
+# strace, without looking for leaks: that does not work under it.
+run_strace()
+{
+	ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 strace "$@"
+}
+
 # expect_status N COMMAND...: its stdout is in ./out, its stderr in ./err.
 expect_status()
 {

@@ -70,8 +70,8 @@ expect_bundles current
 expect_json out counts \
 	'{"nodes_drawn":0,"nodes_loaded":0,"nodes_reused":0,"programs_compiled":0,"traces_built":0,"traces_current":1,"failures":0}'
 # No process but the one: nothing could draw or compile.
-if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
-	strace -f -e trace=execve -o exec "$STBUILD" capture >out
+if can_strace; then
+	run_strace -f -e trace=execve -o exec "$STBUILD" capture >out
 	expect_equal "$(grep -c execve exec)" 1 "$(cat exec)"
 fi
 # A touched file is read again, and found to be the same.

@@ -38,8 +38,8 @@ differs()
 
 settle
 # No GL, no database, no source is opened.
-if command -v strace >/dev/null && strace -o trace true 2>/dev/null; then
-	strace -f -o trace "$STBUILD" >/dev/null 2>&1
+if can_strace; then
+	run_strace -f -o trace "$STBUILD" >/dev/null 2>&1
 	expect_no_text trace 'stbuild.db'
 	expect_no_text trace 'image.frag", O_RDONLY'
 	expect_no_text trace '--worker'
