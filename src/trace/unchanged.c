@@ -9,6 +9,8 @@
 #include "util/buf.h"
 #include "util/fs.h"
 #include "util/mem.h"
+#include "util/pool.h"
+#include "util/proc.h"
 #include "vcs/repo.h"
 
 /*
@@ -21,6 +23,7 @@
 static const char magic[8] = "STBRUN1\n";
 
 #define YOUNG_NS INT64_C(2000000000)	/* DESIGN 4: younger stamps are not trusted */
+#define THREAD_OUTPUTS 2000	/* from here on, threads are worth their start */
 #define RECORD_MAX (256u << 20)
 
 static char *record_path(const struct unchanged_request *r)
@@ -134,28 +137,79 @@ static int inputs_hold(struct cursor *c, const char *root)
 	return ok && !c->is_bad;
 }
 
-static int outputs_hold(struct cursor *c, const char *root)
-{
-	struct buf scratch = BUF_INIT;
-	uint32_t n = take_u32(c);
-	int ok = 1;
+struct output {
+	const char *path;
+	struct fs_stamp stamp;
+};
 
-	for (uint32_t i = 0; i < n && ok; i++) {
-		const char *path = take_string(c);
-		struct fs_stamp then, now;
+/* A run of outputs for one thread. */
+struct chunk {
+	struct pool_job job;
+	const struct output *output;
+	size_t n;
+	const char *root;
+	int holds;
+};
+
+static void check_chunk(struct pool_job *job)
+{
+	struct chunk *c = job->data;
+	struct buf scratch = BUF_INIT;
+
+	c->holds = 1;
+	for (size_t i = 0; i < c->n && c->holds; i++) {
+		struct fs_stamp now;
 		struct stat st;
-		take_stamp(c, &then);
-		if (c->is_bad)
-			break;
-		ok = lstat(below(root, path, &scratch), &st) == 0 &&
-			S_ISREG(st.st_mode);
-		if (ok) {
+		c->holds = lstat(below(c->root, c->output[i].path, &scratch),
+			&st) == 0 && S_ISREG(st.st_mode);
+		if (c->holds) {
 			fs_stamp_of(&st, &now);
-			ok = fs_stamp_equal(&then, &now);
+			c->holds = fs_stamp_equal(&c->output[i].stamp, &now);
 		}
 	}
 	buf_release(&scratch);
-	return ok && !c->is_bad;
+}
+
+/* Few are looked at here; many by as many threads as there are processors. */
+static int check_outputs(const struct output *output, size_t n,
+	const char *root)
+{
+	int nchunk = n > THREAD_OUTPUTS ? proc_ncpu() : 1;
+	struct chunk *chunk = xcalloc((size_t)nchunk, sizeof *chunk);
+	struct pool *pool = nchunk > 1 ? pool_new(nchunk - 1) : NULL;
+	int holds = 1;
+
+	for (int i = 0; i < nchunk; i++) {
+		size_t from = n * (size_t)i / (size_t)nchunk;
+		size_t to = n * (size_t)(i + 1) / (size_t)nchunk;
+		chunk[i] = (struct chunk){ { check_chunk, &chunk[i], NULL },
+			output + from, to - from, root, 0 };
+		if (i > 0)
+			pool_add(pool, &chunk[i].job);
+	}
+	check_chunk(&chunk[0].job);
+	if (pool)
+		pool_free(pool);
+	for (int i = 0; i < nchunk; i++)
+		holds &= chunk[i].holds;
+	free(chunk);
+	return holds;
+}
+
+static int outputs_hold(struct cursor *c, const char *root)
+{
+	uint32_t n = take_u32(c);
+
+	if (c->is_bad || n > c->left / 45)
+		return 0;
+	struct output *output = xcalloc((size_t)n + 1, sizeof *output);
+	for (uint32_t i = 0; i < n && !c->is_bad; i++) {
+		output[i].path = take_string(c);
+		take_stamp(c, &output[i].stamp);
+	}
+	int ok = !c->is_bad && check_outputs(output, n, root);
+	free(output);
+	return ok;
 }
 
 static int take_bundles(struct cursor *c, struct capture_result *result)
