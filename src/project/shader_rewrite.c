@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "project/shader_zero.h"
 #include "util/map.h"
 #include "util/mem.h"
 
@@ -172,21 +173,6 @@ static int is_free_in_es(const char *word)
 			|| strstr(word, "2DRect") || strstr(word, "CubeArray")));
 }
 
-static const char *const basic_type[] = {
-	"float", "int", "uint", "bool", "vec2", "vec3", "vec4", "ivec2", "ivec3",
-	"ivec4", "uvec2", "uvec3", "uvec4", "bvec2", "bvec3", "bvec4", "mat2",
-	"mat3", "mat4", "mat2x2", "mat2x3", "mat2x4", "mat3x2", "mat3x3",
-	"mat3x4", "mat4x2", "mat4x3", "mat4x4"
-};
-
-static const char *basic_type_of(const struct glsl *g, size_t token)
-{
-	for (size_t i = 0; i < sizeof basic_type / sizeof *basic_type; i++)
-		if (glsl_is(g, token, basic_type[i]))
-			return basic_type[i];
-	return NULL;
-}
-
 /* Words in layout(...) are names of their own, directives of some kinds too. */
 static void find_exempt(const struct glsl *g, unsigned char *is_exempt)
 {
@@ -225,7 +211,7 @@ static void find_needed(const struct glsl *g, const unsigned char *is_exempt,
 		int is_type = words[w].kind == WORD_TYPE;
 		if (options->has_storage)
 			is_needed[w] = 1;
-		if (is_type && i && basic_type_of(g, i - 1))
+		if (is_type && i && shader_basic_type(g, i - 1))
 			is_named[w] = 1;
 		if (g->token[i].is_directive || i + 1 == g->ntoken)
 			continue;
@@ -385,7 +371,7 @@ static void zero_parameters(const struct glsl *g,
 			int is_out = 0;
 			for (size_t j = first; j + 2 < i; j++)
 				is_out |= glsl_is(g, j, "out");
-			const char *type = basic_type_of(g, i - 2);
+			const char *type = shader_basic_type(g, i - 2);
 			if (is_out && type) {
 				size_t n;
 				const char *name = glsl_token_text(g, i - 1, &scratch, &n);
@@ -435,10 +421,15 @@ void shader_rewrite(const struct glsl *g, const struct rewrite_options *options,
 	/* A second time, since parameters may have been renamed. */
 	struct glsl again;
 	glsl_lex(&again, buf_str(&renamed), renamed.len);
+	struct buf begun = BUF_INIT;
 	edit_parameters(&e, &again, options);
-	apply(&e, &again, &out->text);
+	apply(&e, &again, &begun);
+	glsl_release(&again);
+	glsl_lex(&again, buf_str(&begun), begun.len);
+	shader_zero(&again, &out->text);
 	glsl_release(&again);
 	buf_release(&renamed);
+	buf_release(&begun);
 }
 
 void rewrite_release(struct rewrite *r)

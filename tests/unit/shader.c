@@ -97,7 +97,7 @@ static void words(void)
 	rewrites(GLSL, "#define B buffer\n#pragma packed\n",
 		"#define B stbw_buffer\n#pragma packed\n");
 	rewrites(GLSL, "precise float x; float shared;",
-		"precise float x; float stbw_shared;");
+		"precise float x; float stbw_shared=float(0);");
 	rewrites(GLSL, "layout(packed, row_major) uniform B { float packed; };",
 		"layout(packed, row_major) uniform B { float stbw_packed; };");
 	rewrites(GLSL, "dmat2 m = dmat2(1.0); float dmat3 = 1.0;",
@@ -105,13 +105,46 @@ static void words(void)
 	rewrites(GLSL, "float dmat3(float x); y = dmat3(1.0);",
 		"float stbw_dmat3(float x); y = stbw_dmat3(1.0);");
 	rewrites(STORAGE, "buffer B { float x; }; shared float y; float char;",
-		"buffer B { float x; }; shared float y; float stbw_char;");
+		"buffer B { float x; }; shared float y; float stbw_char=float(0);");
 	rewrites(STORAGE, "#define S shared\n", "#define S shared\n");
 	rewrites(ESSL, "float char, buffer, sample; float packed, dmat2;",
-		"float char, buffer, sample; float stbw_packed, stbw_dmat2;");
+		"float char=float(0), buffer=float(0), sample=float(0); "
+		"float stbw_packed=float(0), stbw_dmat2=float(0);");
 	rewrites(GLSL, "buff\\\ner = 1;", "stbw_buffer\\\n = 1;");
 	rewrites(GLSL, "int characters, a_char, samples;",
-		"int characters, a_char, samples;");
+		"int characters=int(0), a_char=int(0), samples=int(0);");
+}
+
+static void zeros(void)
+{
+	rewrites(GLSL, "void f(){ float a, b = g(1, 2), c; for (int i; i < 2; i++) mat2 m; }",
+		"void f(){ float a=float(0), b = g(1, 2), c=float(0); "
+		"for (int i=int(0); i < 2; i++) mat2 m; }");
+	/* What is no declaration, or not of a basic type, or has a value. */
+	const char *same = "uniform vec2 u; const int n = 2; in vec4 x; vec3 f(vec3 a, float b);\n"
+		"layout(location = 1) out vec4 o; buffer B { float m; vec2 l[]; }; float g[3];\n"
+		"vec3 f(vec3 a, float b) { vec3(1.0); return vec3(a.x ? vec2(b) : vec2(1.0), b); }\n"
+		"#define F float z;\nprecision highp float; void h() { F sampler2D s; float[2] q = g; }";
+	rewrites(STORAGE, same, same);
+	rewrites(ESSL, "void f(){ lowp vec2 a; float l[N + 1], k; int[2] m; float mm[2][2]; }",
+		"void f(){ highp vec2 a=vec2(0); float l[N + 1], k=float(0);"
+		"for(int stb_i=0;stb_i<int(N + 1 );stb_i++)l[stb_i]=float(0); int[2] m;"
+		"for(int stb_i=0;stb_i<int(2 );stb_i++)m[stb_i]=int(0); float mm[2][2]; }");
+	/* Structs, in structs, with arrays; of sizes and types that are known. */
+	rewrites(GLSL, "struct A { float x, y[2]; }; struct B { A a; highp ivec2 c; };\n"
+		"A g; void f(B p) { B b, c = p; }",
+		"struct A { float x, y[2]; }; struct B { A a; highp ivec2 c; };\n"
+		"A g=A(float(0),float[2](float(0),float(0))); void f(B p) { "
+		"B b=B(A(float(0),float[2](float(0),float(0))),ivec2(0)), c = p; }");
+	same = "struct A { float x[N]; }; struct C { sampler2D s; }; struct D\n{\n#if X\n"
+		"float a;\n#endif\nfloat b;\n}; void f() { A a; C c; D d; }";
+	rewrites(GLSL, same, same);
+	rewrites(GLSL, "void f() { float a\n#if X\n, b\n#endif\n; float c; }",
+		"void f() { float a\n#if X\n, b\n#endif\n; float c=float(0); }");
+	/* Torn texts end. */
+	rewrites(GLSL, "void f() { float a[", "void f() { float a[");
+	rewrites(GLSL, "struct A { float", "struct A { float");
+	rewrites(GLSL, "float a", "float a");
 }
 
 /* Texts -------------------------------------------------------------------- */
@@ -197,7 +230,7 @@ static void texts(void)
 	/* Everything is highp, but where a macro has the word. */
 	s = build("#ifdef lowp\n#endif\nprecision mediump float;\nlowp vec2 v;\n" IMAGE,
 		&best, NULL);
-	HOLDS(s.stage, "#ifdef lowp\n", "\nprecision highp float;\nhighp vec2 v;\n",
+	HOLDS(s.stage, "#ifdef lowp\n", "\nprecision highp float;\nhighp vec2 v=vec2(0);\n",
 		"!mediump");
 	shader_release(&s);
 
@@ -399,6 +432,7 @@ int main(void)
 	directives();
 	parameters();
 	words();
+	zeros();
 	texts();
 	ids();
 	portable();

@@ -34,7 +34,7 @@
 #include "project/variant.h"
 
 /* Changes whenever generated text or rewriting does: part of every key. */
-#define SHADER_HEADER_VERSION 2
+#define SHADER_HEADER_VERSION 3
 
 #define SHADER_FACE "stb_face"
 #define SHADER_SAMPLE "stb_sample"

@@ -14,9 +14,11 @@
  * - The entry point's "out" becomes "inout": it is given zeros.
  * - "out" parameters of basic types of all other functions are set to zero
  *   where the function begins.
+ * - Variables without a value are set to zero: see shader_zero.h.
  * - In desktop GLSL, words that are reserved there but free in ES 3.00 or
  *   before it are renamed (with REWRITE_PREFIX) where the pass does not need
  *   them. In ES, words that only its later versions reserve.
+ * - In ES, lowp and mediump become highp.
  * - In ES, macros of extensions read as undefined, as in browsers.
  */
 
