@@ -7,11 +7,11 @@
 
 /*
  * The files of a bundle, packed: for each u32 length and bytes of its key, the
- * same of its path, u64 size, 32 bytes of SHA-256, u64 dev, ino, size, mtime
- * and ctime in ns of its stamp; little-endian. One blob instead of a row a
+ * same of its path, u64 size, 32 bytes of SHA-256 and of its origin, u64 dev,
+ * ino, size, mtime and ctime in ns of its stamp; little-endian. One blob instead of a row a
  * file: all are read at every run.
  */
-#define FIXED (8 + SHA256_SIZE + 5 * 8)
+#define FIXED (8 + 2 * SHA256_SIZE + 5 * 8)
 
 static void pack_text(struct buf *out, const char *text)
 {
@@ -28,6 +28,7 @@ static void pack(struct buf *out, const struct bundle_row *row)
 		pack_text(out, f->path);
 		buf_u64le(out, f->size);
 		buf_add(out, f->sha.byte, SHA256_SIZE);
+		buf_add(out, f->origin.byte, SHA256_SIZE);
 		buf_u64le(out, f->stamp.dev);
 		buf_u64le(out, f->stamp.ino);
 		buf_u64le(out, f->stamp.size);
@@ -65,6 +66,9 @@ static int unpack_file(const char **p, size_t *n, struct bundle_file *out)
 		out->size = get_u64le(at);
 		memcpy(out->sha.byte, at + 8, SHA256_SIZE);
 		at += 8 + SHA256_SIZE;
+		memcpy(out->origin.byte, at, SHA256_SIZE);
+		at += SHA256_SIZE;
+		out->is_intact = 0;
 		out->stamp = (struct fs_stamp) { get_u64le(at), get_u64le(at + 8),
 			get_u64le(at + 16), (int64_t)get_u64le(at + 24),
 			(int64_t)get_u64le(at + 32) };

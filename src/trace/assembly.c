@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "graph/encoder.h"
 #include "trace/bundle.h"
 #include "trace/pixel.h"
 #include "trace/png.h"
@@ -83,6 +84,43 @@ static int piece_read(struct assembly *a, const struct piece *piece, struct buf 
 	return rc;
 }
 
+/*
+ * What an artifact is made from: by what, from which bytes, and what else
+ * decides. Two artifacts of one origin are equal.
+ */
+static void origin_of(const char *how, const struct piece *piece, int face,
+	struct sha256 *out)
+{
+	struct encoder e = { BUF_INIT, NULL };
+
+	encoder_begin(&e, how);
+	encoder_sha(&e, TAG_OBJECT, &piece->sha);
+	encoder_u64(&e, TAG_SIZE, (uint64_t)piece->width << 32 |
+		(uint64_t)piece->height);
+	encoder_u64(&e, TAG_FORMAT, piece->format);
+	encoder_u64(&e, TAG_OUTPUT, (uint64_t)face);
+	encoder_end(&e, out);
+	encoder_release(&e);
+}
+
+/* Notes an artifact's origin; 1 when the old bundle's file is taken over. */
+static int keep(struct assembly *a, struct bundle_writer *w, const char *key,
+	const char *path, const struct sha256 *origin)
+{
+	a->made = array_grow(a->made, a->nmade, &a->made_cap,
+		sizeof *a->made);
+	a->made[a->nmade++] = (struct bundle_file){ .key = xstrdup(key),
+		.origin = *origin };
+	for (size_t i = 0; i < a->nold; i++) {
+		const struct bundle_file *f = &a->old[i];
+		if (f->is_intact && strcmp(f->key, key) == 0 &&
+		    sha256_equal(&f->origin, origin))
+			return bundle_keep(w, key, path, f->path, &f->sha,
+				f->size);
+	}
+	return 0;
+}
+
 static int write_png(struct assembly *a, struct bundle_writer *w, const char *key,
 	const char *path, const struct piece *piece, const void *texel)
 {
@@ -141,52 +179,126 @@ static int compare_pieces(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int write_state(struct assembly *a, struct bundle_writer *w)
+static void describe_state(const struct assembly *a, struct state *out)
 {
-	struct state state = { .version = 4, .width = a->width,
+	*out = (struct state){ .version = 4, .width = a->width,
 		.height = a->height, .fps = a->fps,
 		.time = (double)a->frame / a->fps, .frame = a->frame };
-	struct bundle_stream *out = NULL;
-	struct buf head = BUF_INIT;
-	int rc;
-
-	qsort(a->state, a->nstate, sizeof *a->state, compare_pieces);
-	state.project = xstrdup(a->project);
-	state.buffer = xcalloc(a->nstate + 1, sizeof *state.buffer);
-	state.storage = xcalloc(a->nstate + 1, sizeof *state.storage);
+	out->project = xstrdup(a->project);
+	out->buffer = xcalloc(a->nstate + 1, sizeof *out->buffer);
+	out->storage = xcalloc(a->nstate + 1, sizeof *out->storage);
 	for (size_t i = 0; i < a->nstate; i++) {
 		const struct piece *p = &a->state[i];
 		if (p->is_storage)
-			state.storage[state.nstorage++] =
+			out->storage[out->nstorage++] =
 				(struct state_storage){ xstrdup(p->name),
 				p->bytes, 0 };
 		else
-			state.buffer[state.nbuffer++] = (struct state_buffer){
+			out->buffer[out->nbuffer++] = (struct state_buffer){
 				.name = xstrdup(p->name), .width = p->width,
-				.height = p->height, .has_size = 1,
+				.height = p->height,
+				.has_size = !p->is_output_sized,
 				.format = p->format };
 	}
-	rc = state_begin(&state, &head, &a->err);
-	if (rc == 0)
-		rc = bundle_begin_file(w, "state", "state.ststate", &out,
-			&a->err);
+}
+
+static void state_origin(const struct assembly *a, const struct buf *head,
+	struct sha256 *out)
+{
+	struct encoder e = { BUF_INIT, NULL };
+
+	encoder_begin(&e, "state");
+	encoder_bytes(&e, TAG_NAME, head->data, head->len);
+	for (size_t i = 0; i < a->nstate; i++)
+		encoder_sha(&e, TAG_OBJECT, &a->state[i].sha);
+	encoder_end(&e, out);
+	encoder_release(&e);
+}
+
+static int stream_state(struct assembly *a, struct bundle_writer *w,
+	const struct buf *head)
+{
+	struct bundle_stream *out = NULL;
+	struct err end = ERR_INIT;
+
+	if (bundle_begin_file(w, "state", "state.ststate", &out, &a->err))
+		return -1;
+	int rc = bundle_write(out, head->data, head->len, &a->err);
+	for (size_t i = 0; i < a->nstate && rc == 0; i++)
+		rc = stream_piece(a, out, &a->state[i]);
+	if (bundle_end_file(out, &end) && rc == 0) {
+		err_move(&a->err, &end);
+		rc = -1;
+	}
+	err_release(&end);
+	return rc;
+}
+
+static int write_state(struct assembly *a, struct bundle_writer *w)
+{
+	struct state state;
+	struct sha256 origin;
+	struct buf head = BUF_INIT;
+
+	qsort(a->state, a->nstate, sizeof *a->state, compare_pieces);
+	describe_state(a, &state);
+	int rc = state_begin(&state, &head, &a->err);
 	if (rc == 0) {
-		cJSON *header = cJSON_Parse(state.header);
-		cJSON_AddItemToObject(a->json, "state_header", header);
-		rc = bundle_write(out, head.data, head.len, &a->err);
-		for (size_t i = 0; i < a->nstate && rc == 0; i++)
-			rc = stream_piece(a, out, &a->state[i]);
-		struct err end = ERR_INIT;
-		int ended = bundle_end_file(out, &end);
-		if (rc == 0 && ended) {
-			err_move(&a->err, &end);
-			rc = -1;
-		}
-		err_release(&end);
+		cJSON_AddItemToObject(a->json, "state_header",
+			cJSON_Parse(state.header));
+		state_origin(a, &head, &origin);
+		if (!keep(a, w, "state", "state.ststate", &origin))
+			rc = stream_state(a, w, &head);
 	}
 	state_release(&state);
 	buf_release(&head);
 	return rc;
+}
+
+/* The texels of a piece, read when they are first needed. */
+static int need_texels(struct assembly *a, const struct piece *piece,
+	struct buf *data)
+{
+	return data->len > 0 ? 0 : piece_read(a, piece, data);
+}
+
+static int write_raw(struct assembly *a, struct bundle_writer *w,
+	const char *key, const char *path, const struct piece *piece, int face,
+	struct buf *data)
+{
+	size_t n = (size_t)piece->width * (size_t)piece->height;
+	struct sha256 origin;
+
+	origin_of("raw", piece, face, &origin);
+	if (keep(a, w, key, path, &origin))
+		return 0;
+	if (piece->format == FORMAT_RGBA32F && piece->nface == 1)
+		return bundle_add_copy(w, key, path, piece->path, &piece->sha,
+			piece->bytes, &a->err);
+	if (need_texels(a, piece, data))
+		return -1;
+	float *wide = xmalloc(n * 16);
+	pixel_to_rgba32f(piece->format, data->data + (size_t)face * n *
+		format_bytes(piece->format), n, wide);
+	int rc = bundle_add(w, key, path, wide, n * 16, &a->err);
+	free(wide);
+	return rc;
+}
+
+static int write_picture(struct assembly *a, struct bundle_writer *w,
+	const char *key, const char *path, const struct piece *piece, int face,
+	struct buf *data)
+{
+	size_t n = (size_t)piece->width * (size_t)piece->height;
+	struct sha256 origin;
+
+	origin_of(PNG_ENCODER, piece, face, &origin);
+	if (keep(a, w, key, path, &origin))
+		return 0;
+	if (need_texels(a, piece, data))
+		return -1;
+	return write_png(a, w, key, path, piece, data->data + (size_t)face *
+		n * format_bytes(piece->format));
 }
 
 /* passes/STEM-output-K.* and passes/STEM-face-F.*, each raw and PNG. */
@@ -194,12 +306,9 @@ static int write_intermediate(struct assembly *a, struct bundle_writer *w,
 	const struct piece *piece, const char *stem)
 {
 	struct buf data = BUF_INIT;
-	size_t n = (size_t)piece->width * (size_t)piece->height;
-	size_t face_bytes = n * format_bytes(piece->format);
-	int rc = piece_read(a, piece, &data);
+	int rc = 0;
 
 	for (int f = 0; f < piece->nface && rc == 0; f++) {
-		const char *texel = data.data + (size_t)f * face_bytes;
 		char *what = piece->nface == 6 ?
 			xasprintf("face:%s", face_name[f]) :
 			xasprintf("output:%d", piece->output);
@@ -209,18 +318,10 @@ static int write_intermediate(struct assembly *a, struct bundle_writer *w,
 		char *png_key = xasprintf("pass:%s:%s:png", piece->name, what);
 		char *raw_path = xasprintf("%s.rgba32f", file);
 		char *png_path = xasprintf("%s.png", file);
-		if (piece->format == FORMAT_RGBA32F && piece->nface == 1) {
-			rc = bundle_add_copy(w, raw_key, raw_path, piece->path,
-				&piece->sha, piece->bytes, &a->err);
-		} else {
-			float *wide = xmalloc(n * 16);
-			pixel_to_rgba32f(piece->format, texel, n, wide);
-			rc = bundle_add(w, raw_key, raw_path, wide, n * 16,
-				&a->err);
-			free(wide);
-		}
+		rc = write_raw(a, w, raw_key, raw_path, piece, f, &data);
 		if (rc == 0)
-			rc = write_png(a, w, png_key, png_path, piece, texel);
+			rc = write_picture(a, w, png_key, png_path, piece, f,
+				&data);
 		free(what);
 		free(file);
 		free(raw_key);
@@ -269,6 +370,9 @@ static int note_files(struct assembly *a, const struct artifact *artifact,
 		char *full = fs_join(a->path, relative);
 		f->key = xstrdup(i < nartifact ? artifact[i].key : "trace");
 		f->path = xstrdup(relative);
+		for (size_t j = 0; j < a->nmade; j++)
+			if (strcmp(a->made[j].key, f->key) == 0)
+				f->origin = a->made[j].origin;
 		if (i < nartifact) {
 			f->sha = artifact[i].sha;
 			f->size = artifact[i].bytes;
@@ -323,10 +427,8 @@ void assembly_run(struct assembly *a)
 		rc = bundle_add(&w, "project_sttf", "project.sttf", a->sttf,
 			a->nsttf, &a->err);
 		if (rc == 0)
-			rc = piece_read(a, &a->final, &texel);
-		if (rc == 0)
-			rc = write_png(a, &w, "final_image", "final.png",
-				&a->final, texel.data);
+			rc = write_picture(a, &w, "final_image", "final.png",
+				&a->final, 0, &texel);
 		buf_release(&texel);
 		if (rc == 0)
 			rc = write_state(a, &w);
@@ -365,6 +467,9 @@ void assembly_release(struct assembly *a)
 		free(a->file[i].path);
 	}
 	free(a->file);
+	for (size_t i = 0; i < a->nmade; i++)
+		free(a->made[i].key);
+	free(a->made);
 	err_release(&a->err);
 	memset(a, 0, sizeof *a);
 }

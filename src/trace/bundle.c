@@ -725,6 +725,28 @@ int bundle_add_copy(struct bundle_writer *w, const char *key,
 	return ret;
 }
 
+/*
+ * By a hard link: the old bundle goes when the new one takes its place, so the
+ * file has two names only until then.
+ */
+int bundle_keep(struct bundle_writer *w, const char *key, const char *path,
+	const char *old_path, const struct sha256 *sha, uint64_t bytes)
+{
+	struct err err = ERR_INIT;
+	char *full = place(w, key, path, &err);
+	char *old = fs_join(w->path, old_path);
+	struct stat st;
+	int ok = full && lstat(old, &st) == 0 && S_ISREG(st.st_mode) &&
+		(uint64_t)st.st_size == bytes && link(old, full) == 0;
+
+	if (ok)
+		record(w, key, path, bytes, sha);
+	err_release(&err);
+	free(full);
+	free(old);
+	return ok;
+}
+
 static int sync_file(const char *path, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

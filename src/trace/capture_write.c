@@ -246,6 +246,7 @@ static int find_picture(struct capture *c, const struct group *g, int p, int fra
 	out->format = output == 0 ? pass->format :
 		pass->extra_output[output - 1];
 	out->nface = pass->kind == PASS_CUBEMAP ? 6 : 1;
+	out->is_output_sized = g->variant.pass[p].is_output_sized;
 	return 1;
 }
 
@@ -385,6 +386,10 @@ static int start_assembly(struct runner *r, struct job *job, struct err *err)
 	a->is_on_record = job->row.path != NULL;
 	a->has_stable = job->is_intact && !c->env->always;
 	a->stable = job->row.stable_id;
+	if (!c->env->always) {
+		a->old = job->row.file;
+		a->nold = job->row.nfile;
+	}
 	aj->bundle = job;
 	aj->runner = r;
 	aj->job.run = capture_run_assembly;

@@ -146,9 +146,11 @@ static int check_outputs(const struct capture_env *env, struct job *job, struct 
 		return 0;
 	char *dir = fs_join(env->root, job->path);
 	job->is_intact = 1;
-	for (size_t i = 0; i < job->row.nfile && job->is_intact; i++)
-		job->is_intact = file_is_intact(dir, &job->row.file[i],
-			&has_new_stamp);
+	for (size_t i = 0; i < job->row.nfile; i++) {
+		struct bundle_file *f = &job->row.file[i];
+		f->is_intact = file_is_intact(dir, f, &has_new_stamp);
+		job->is_intact &= f->is_intact;
+	}
 	if (job->is_intact && has_new_stamp && !env->dry_run)
 		rc = store_add_bundle(env->programs.store, &job->row, err);
 	free(dir);

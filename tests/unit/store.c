@@ -643,9 +643,12 @@ static void bundles(void)
 {
 	struct store *s = open_store("rows", STORE_BUILD);
 	struct bundle_file file[2] = {
-		{ "trace", "trace.json", 10, h(4), { 1, 2, 10, -4, 5 } },
-		{ "pass:a:output:0:raw", "passes/a-output-0.rgba32f",
-			UINT64_C(1) << 40, h(5), { UINT64_MAX, 7, 8, 9, INT64_MAX } }
+		{ .key = "trace", .path = "trace.json", .size = 10,
+			.sha = h(4), .origin = h(6), .stamp = { 1, 2, 10, -4, 5 } },
+		{ .key = "pass:a:output:0:raw",
+			.path = "passes/a-output-0.rgba32f",
+			.size = UINT64_C(1) << 40, .sha = h(5), .origin = h(7),
+			.stamp = { UINT64_MAX, 7, 8, 9, INT64_MAX } }
 	};
 	struct bundle_row row = make_bundle("target/traces/hero@57.sttrace", file,
 		2), got;

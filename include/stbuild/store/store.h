@@ -203,7 +203,9 @@ struct bundle_file {
 	char *path;		/* relative to the bundle */
 	uint64_t size;
 	struct sha256 sha;
+	struct sha256 origin;	/* what it was made from, and how */
 	struct fs_stamp stamp;	/* taken after the bundle is in its place */
+	int is_intact;		/* not stored: for whoever has looked */
 };
 
 struct bundle_row {

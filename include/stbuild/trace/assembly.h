@@ -24,6 +24,7 @@ struct piece {
 	int width, height;
 	int nface;		/* 6 for a cubemap pass, else 1 */
 	int output;
+	int is_output_sized;	/* follows the size asked for */
 	int is_storage;
 };
 
@@ -42,10 +43,16 @@ struct assembly {
 	double fps;
 	cJSON *json;			/* trace.json without state_header, artifacts */
 	int is_on_record;		/* what stands at path is ours */
+	/* Its files as recorded; those that are intact and would be made from
+	   the same again are kept. Borrowed. */
+	const struct bundle_file *old;
+	size_t nold;
 	int has_stable;			/* an intact bundle stands at path ... */
 	struct sha256 stable;		/* ... with this id: left alone if equal */
 
 	/* Set by assembly_run. */
+	struct bundle_file *made;	/* key and origin of what was added */
+	size_t nmade, made_cap;
 	int ok;
 	int is_same;			/* nothing was written */
 	int is_torn;			/* an object was missing or torn: plan again */

@@ -79,6 +79,12 @@ int bundle_add(struct bundle_writer *w, const char *key, const char *path,
 int bundle_add_copy(struct bundle_writer *w, const char *key,
 	const char *path, const char *from, const struct sha256 *sha,
 	uint64_t bytes, struct err *err) WARN_UNUSED;
+/*
+ * Takes over a file of the bundle that stands at the path now, which is as
+ * good as moved: 1, or 0 when that cannot be done here.
+ */
+int bundle_keep(struct bundle_writer *w, const char *key, const char *path,
+	const char *old_path, const struct sha256 *sha, uint64_t bytes);
 /* Starts a file that is written in pieces; then bundle_end_file. */
 struct bundle_stream;
 int bundle_begin_file(struct bundle_writer *w, const char *key,

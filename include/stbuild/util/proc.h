@@ -3,6 +3,7 @@
 
 /* This process, its signals, and its children. */
 
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "util/err.h"
@@ -34,6 +35,11 @@ int proc_signal(void);
 
 /* Number of processors in use, at least 1. */
 int proc_ncpu(void);
+/*
+ * A number that is another after each start of the system: what was seen in
+ * memory or in files since then has not been lost with the power. 0: unknown.
+ */
+uint64_t proc_boot_id(void);
 /* Monotonic nanoseconds. */
 long long proc_now_ns(void);
 
