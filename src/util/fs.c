@@ -287,6 +287,39 @@ int fs_write(const char *path, const void *data, size_t n, int durable,
 	return close_aside(fd, aside, path, write_all(fd, data, n), durable, err);
 }
 
+int fs_begin(const char *path, struct fs_writer *out, struct err *err)
+{
+	out->fd = open_aside(path, &out->aside, err);
+	if (out->fd < 0)
+		return -1;
+	out->path = xstrdup(path);
+	return 0;
+}
+
+int fs_add(struct fs_writer *w, const void *data, size_t n, struct err *err)
+{
+	if (write_all(w->fd, data, n) == 0)
+		return 0;
+	return err_errno(err, STATUS_MACHINE, "cannot write '%s'", w->path);
+}
+
+int fs_end(struct fs_writer *w, int durable, struct err *err)
+{
+	int ret = close_aside(w->fd, w->aside, w->path, 0, durable, err);
+	free(w->path);
+	*w = (struct fs_writer) { -1, NULL, NULL };
+	return ret;
+}
+
+void fs_abandon(struct fs_writer *w)
+{
+	close(w->fd);
+	unlink(w->aside);
+	free(w->aside);
+	free(w->path);
+	*w = (struct fs_writer) { -1, NULL, NULL };
+}
+
 /* 0 when "to" now shares the bytes of "from". */
 static int clone_bytes(int from, int to)
 {

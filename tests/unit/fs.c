@@ -149,6 +149,30 @@ static void writes(void)
 	CHECK(!stat("mode", &st) && (st.st_mode & 0777) == 0644);
 }
 
+static void writes_in_pieces(void)
+{
+	struct fs_writer w;
+	put("pieces", "old");
+	CHECK(works(fs_begin("pieces", &w, &err)));
+	CHECK(works(fs_add(&w, "new", 3, &err)));
+	CHECK(works(fs_add(&w, "er", 2, &err)));
+	check_holds("pieces", "old");
+	CHECK(works(fs_end(&w, 1, &err)));
+	check_holds("pieces", "newer");
+	CHECK(works(fs_begin("pieces", &w, &err)));
+	CHECK(works(fs_add(&w, "lost", 4, &err)));
+	char *aside = xstrdup(w.aside);
+	CHECK(fs_exists(aside));
+	fs_abandon(&w);
+	CHECK(!fs_exists(aside));
+	free(aside);
+	check_holds("pieces", "newer");
+	CHECK(fails(fs_begin("no/pieces", &w, &err), STATUS_MACHINE));
+	CHECK(works(fs_mkdirs("d2", &err)));
+	CHECK(works(fs_begin("d2", &w, &err)));
+	CHECK(fails(fs_end(&w, 0, &err), STATUS_MACHINE));
+}
+
 static void folders(void)
 {
 	CHECK(works(fs_mkdirs("m/a/b/c", &err)));
@@ -230,6 +254,7 @@ int main(void)
 	names();
 	reads();
 	writes();
+	writes_in_pieces();
 	folders();
 	exchanges();
 	shares_memory();

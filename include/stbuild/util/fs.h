@@ -45,6 +45,20 @@ int fs_read(const char *path, size_t max, struct buf *buf, struct err *err)
 /* Writes path anew: aside, then rename; fsync'ed first when durable. */
 int fs_write(const char *path, const void *data, size_t n, int durable,
 	struct err *err) WARN_UNUSED;
+/*
+ * The same in pieces: after fs_begin comes one fs_end, which puts the file in
+ * its place, or one fs_abandon, which removes what was written.
+ */
+struct fs_writer {
+	int fd;
+	char *path, *aside;
+};
+int fs_begin(const char *path, struct fs_writer *out, struct err *err)
+	WARN_UNUSED;
+int fs_add(struct fs_writer *w, const void *data, size_t n, struct err *err)
+	WARN_UNUSED;
+int fs_end(struct fs_writer *w, int durable, struct err *err) WARN_UNUSED;
+void fs_abandon(struct fs_writer *w);
 /* SHA-256 of the file's bytes, streamed. size may be null. */
 int fs_hash(const char *path, struct sha256 *out, uint64_t *size,
 	struct err *err) WARN_UNUSED;
