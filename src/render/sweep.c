@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/upload.h"
 #include "util/mem.h"
 
 /*
@@ -80,7 +81,7 @@ struct sweep {
 };
 
 /* Results of the steps below, beside 0 for done and -1 for an error. */
-enum { STEP_BLOCKED = 1, STEP_MISS = 2 };
+enum { STEP_BLOCKED = UPLOAD_BLOCKED, STEP_MISS };
 
 static void describe_pass(struct sweep *s, int p)
 {
@@ -352,26 +353,16 @@ static int load_version(struct sweep *s, uint32_t v, struct err *err)
 }
 
 /* A texture of raw texels, made once and filled anew when they change. */
-static int upload_texels(struct sweep *s, uint32_t *texture, int width, int height,
+static int load_texels(struct sweep *s, uint32_t *texture, int width, int height,
 	const void *texel, struct err *err)
 {
-	struct texture_desc desc = { .kind = TEXTURE_2D, .width = width,
-		.height = height, .depth = 1, .texel = TEXEL_RGBA8,
-		.has_mips = 1 };
-	size_t n = texture_bytes(&desc);
+	uint32_t id = *texture != 0 ? *texture : s->next_id + 1;
+	int rc = upload_texels(s->worker, id, *texture == 0, width, height,
+		texel, err);
 
-	struct slab *slab = worker_slab(s->worker, n, err);
-	if (!slab)
-		return err->message ? -1 : STEP_BLOCKED;
-	memcpy(slab->data, texel, n);
-	if (*texture == 0) {
+	if (rc == 0 && *texture == 0)
 		*texture = ++s->next_id;
-		if (worker_texture_new(s->worker, *texture, &desc, err))
-			return -1;
-	}
-	if (worker_texture_upload(s->worker, *texture, slab, err))
-		return -1;
-	return worker_texture_mips(s->worker, *texture, err);
+	return rc;
 }
 
 static int load_asset(struct sweep *s, int a, struct err *err)
@@ -382,30 +373,11 @@ static int load_asset(struct sweep *s, int a, struct err *err)
 		return 0;
 	if (s->hooks.image(s->hooks.data, a, &image, err))
 		return -1;
-	struct texture_desc desc = {
-		.kind = image->depth > 1 || s->scene->variant->manifest->
-			asset[a].kind == ASSET_VOLUME ? TEXTURE_3D :
-			image->nface == 6 ? TEXTURE_CUBE : TEXTURE_2D,
-		.width = image->width, .height = image->height,
-		.depth = image->depth,
-		.texel = image->channels == 1 ?
-			(image->is_float ? TEXEL_R32F : TEXEL_R8) :
-			(image->is_float ? TEXEL_RGBA32F : TEXEL_RGBA8),
-		.has_mips = 1, .is_red_only = image->channels == 1 };
-	if (texture_bytes(&desc) != image->ndata)
-		BUG("asset %d: %zu bytes decoded, %zu expected", a,
-			image->ndata, texture_bytes(&desc));
-	struct slab *slab = worker_slab(s->worker, image->ndata, err);
-	if (!slab)
-		return err->message ? -1 : STEP_BLOCKED;
-	memcpy(slab->data, image->data, image->ndata);
-	uint32_t id = ++s->next_id;
-	if (worker_texture_new(s->worker, id, &desc, err) ||
-	    worker_texture_upload(s->worker, id, slab, err) ||
-	    worker_texture_mips(s->worker, id, err))
-		return -1;
-	s->asset[a] = id;
-	return 0;
+	int rc = upload_image(s->worker, s->next_id + 1,
+		&s->scene->variant->manifest->asset[a], image, err);
+	if (rc == 0)
+		s->asset[a] = ++s->next_id;
+	return rc;
 }
 
 /* Makes the zeros that a pass's readers find before frame 0. */
@@ -456,13 +428,13 @@ static int load_inputs(struct sweep *s, uint32_t node, const struct take *take,
 			if (s->keyboard && memcmp(texel, s->keyboard_texel,
 			    sizeof s->keyboard_texel) == 0)
 				continue;
-			rc = upload_texels(s, &s->keyboard, 256, 3, texel, err);
+			rc = load_texels(s, &s->keyboard, 256, 3, texel, err);
 			if (rc == 0)
 				memcpy(s->keyboard_texel, texel,
 					sizeof s->keyboard_texel);
 		} else if (in->kind == INPUT_MUSIC && !s->music) {
 			music_texels(v, texel);
-			rc = upload_texels(s, &s->music, 512, 2, texel, err);
+			rc = load_texels(s, &s->music, 512, 2, texel, err);
 		}
 	}
 	return rc;
@@ -486,14 +458,6 @@ static uint32_t channel_texture(struct sweep *s, const struct input_ref *in,
 		return slot_of(s, take[i].node)->texture[in->output];
 	}
 	return 0;
-}
-
-static enum texture_kind channel_kind(const struct manifest *m, const struct input_ref *in)
-{
-	if (in->kind == INPUT_CUBEMAP || (in->kind == INPUT_PASS &&
-	    m->pass[in->pass].kind == PASS_CUBEMAP))
-		return TEXTURE_CUBE;
-	return in->kind == INPUT_VOLUME ? TEXTURE_3D : TEXTURE_2D;
 }
 
 /*
@@ -593,7 +557,7 @@ static int send_draw(struct sweep *s, uint32_t node, const struct take *take,
 		if (!in)
 			continue;
 		input->texture = channel_texture(s, in, take, ntake);
-		input->kind = channel_kind(v->manifest, in);
+		input->kind = input_texture_kind(v->manifest, in);
 		input->filter = in->filter;
 		input->wrap = in->wrap;
 	}
