@@ -142,6 +142,9 @@ static void check_pass_size(struct loader *l, const cJSON *item,
 	if (child_of(item, "local_size") && pass->kind != PASS_COMPUTE)
 		fault_in(l, at, item, "local_size",
 			"only compute passes have a work group");
+	if (child_of(item, "duration") && pass->kind != PASS_SOUND)
+		fault_in(l, at, item, "duration",
+			"only sound passes have a duration");
 }
 
 void check_pass(struct loader *l, const cJSON *item, const struct at *at,

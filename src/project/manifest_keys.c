@@ -168,6 +168,8 @@ static const struct key pass_keys[] = {
 		TO(pass, iterations), .min = 1, .max = LIMIT_ITERATIONS },
 	{ "local_size", KEY_TRIPLE, "Work group size.",
 		TO(pass, local_size) },
+	{ "duration", KEY_NUMBER, "Length of a sound, seconds.",
+		TO(pass, duration), .flags = KEY_ABOVE, .max = LIMIT_SOUND_S },
 	{ "storage", KEY_TABLES, "Shader storage buffers.",
 		LIST(pass, storage, nstorage), .max = LIMIT_STORAGE_NAMES,
 		.table = &storage_table },
@@ -176,7 +178,7 @@ static const struct key pass_keys[] = {
 		.table = &input_table },
 };
 static const struct pass pass_defaults = {
-	.iterations = 1, .local_size = { 8, 8, 1 }
+	.iterations = 1, .local_size = { 8, 8, 1 }, .duration = 180
 };
 static const struct table pass_table = {
 	ROWS(pass_keys), sizeof(struct pass), &pass_defaults,

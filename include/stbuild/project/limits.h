@@ -13,6 +13,7 @@
 #define LIMIT_FRAME 100000000		/* 19 days at 60 fps; frame x fps stays exact in double */
 #define LIMIT_ITERATIONS 4096
 #define LIMIT_LOCAL_INVOCATIONS 1024	/* GL 4.3 minimum of MAX_COMPUTE_WORK_GROUP_INVOCATIONS */
+#define LIMIT_SOUND_S 3600		/* 635 MB of 16-bit stereo */
 #define LIMIT_CHANNELS 16		/* iChannel0..15 */
 #define LIMIT_EXTRA_OUTPUTS 7		/* 8 colour attachments */
 #define LIMIT_STORAGE_NAMES 64		/* .ststate format 4 */

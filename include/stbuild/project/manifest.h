@@ -96,6 +96,7 @@ struct pass {
 	int nextra_output;
 	int iterations;
 	int local_size[3];
+	double duration;		/* of a sound, seconds */
 	struct storage *storage;
 	size_t nstorage;
 	struct input_ref *input;	/* in manifest order */
