@@ -122,7 +122,10 @@ static cJSON *bundle_json(const struct capture_bundle *b)
 	cJSON *json = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(json, "name", b->name);
-	cJSON_AddNumberToObject(json, "frame", b->frame);
+	if (b->frame >= 0)
+		cJSON_AddNumberToObject(json, "frame", b->frame);
+	else
+		cJSON_AddNullToObject(json, "frame");
 	cJSON_AddStringToObject(json, "path", b->path);
 	cJSON_AddStringToObject(json, "status",
 		capture_status_name(b->status));
@@ -197,22 +200,31 @@ static void print_json(struct session *s, const char *action,
 	json_print(json);
 }
 
+/* "hero@120", "sound:chime". */
+static char *target_name(const struct capture_bundle *b)
+{
+	return b->frame < 0 ? xstrdup(b->name) :
+		xasprintf("%s@%d", b->name, b->frame);
+}
+
 static void print_plan(const struct capture_result *r)
 {
 	for (size_t i = 0; i < r->nbundle; i++) {
 		const struct capture_bundle *b = &r->bundle[i];
+		char *name = target_name(b);
 		if (b->status == CAPTURE_STALE)
-			printf("%s@%d: stale, %s: %llu draws, %llu loads, "
-				"about %.1f s\n", b->name, b->frame, b->reason,
+			printf("%s: stale, %s: %llu draws, %llu loads, "
+				"about %.1f s\n", name, b->reason,
 				(unsigned long long)b->ndraw,
 				(unsigned long long)b->nload,
 				(double)b->expected_ns / 1e9);
 		else if (b->status == CAPTURE_RETAGGED)
-			printf("%s@%d: tagged dirty, and clean now: 0 draws\n",
-				b->name, b->frame);
+			printf("%s: tagged dirty, and clean now: 0 draws\n",
+				name);
 		else
-			printf("%s@%d: %s\n", b->name, b->frame,
+			printf("%s: %s\n", name,
 				capture_status_name(b->status));
+		free(name);
 	}
 }
 
@@ -251,11 +263,12 @@ static void report_failures(const struct capture_result *r)
 		int is_told = i > 0 && r->bundle[i - 1].status ==
 			CAPTURE_FAILED && strcmp(r->bundle[i - 1].err.message,
 			b->err.message) == 0;
-		char *text = err_text(&b->err);
+		char *text = err_text(&b->err), *name = target_name(b);
 		if (is_told)
-			log_verbose("%s@%d: %s", b->name, b->frame, text);
+			log_verbose("%s: %s", name, text);
 		else
-			log_error("%s@%d: %s", b->name, b->frame, text);
+			log_error("%s: %s", name, text);
+		free(name);
 		free(text);
 	}
 	for (size_t i = 0; i < r->more.nerr; i++) {

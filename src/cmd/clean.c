@@ -111,8 +111,31 @@ static int copy_row(void *data, const struct bundle_row *row)
 	for (size_t i = 0; i < row->nfile; i++) {
 		copy->file[i].key = xstrdup(row->file[i].key);
 		copy->file[i].path = xstrdup(row->file[i].path);
+		copy->file[i].sha = row->file[i].sha;
 	}
 	return 0;
+}
+
+/* A sound's row is of one file, the path itself. */
+static int is_lone_file(const struct bundle_row *row)
+{
+	return row->nfile == 1 && !*row->file[0].path;
+}
+
+/* The same as below, of a lone file. */
+static char *reason_to_keep_file(const struct bundle_row *row, const char *path)
+{
+	struct err err = ERR_INIT;
+	struct sha256 sha;
+	char *reason = NULL;
+	if (is_link(path) || fs_is_dir(path))
+		reason = xstrdup("it is no file any more");
+	else if (fs_hash(path, &sha, NULL, &err) < 0)
+		reason = xstrdup(err.message);
+	else if (!sha256_equal(&sha, &row->file[0].sha))
+		reason = xstrdup("it is not as it was written");
+	err_release(&err);
+	return reason;
 }
 
 /* Why a recorded folder is not removed, owned; null when it may be. */
@@ -148,7 +171,8 @@ static int clean_bundle(struct cleaning *c, const struct bundle_row *row,
 	char *reason = NULL;
 	int ret = -1;
 	if (fs_exists(path) || is_link(path)) {
-		reason = reason_to_keep(row, path);
+		reason = is_lone_file(row) ? reason_to_keep_file(row, path) :
+			reason_to_keep(row, path);
 		if (reason) {
 			log_warn("'%s' stays: %s", path, reason);
 			c->nkept++;
@@ -173,7 +197,7 @@ out:
 static void remove_empty(const char *root)
 {
 	static const char *const folder[] = { "target/traces",
-		"target/captures" };
+		"target/captures", "target/sounds" };
 	for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
 		char *path = fs_join(root, folder[i]);
 		rmdir(path);

@@ -6,6 +6,7 @@
 
 #include "cmd/session.h"
 #include "trace/bundle.h"
+#include "trace/sound.h"
 #include "util/fs.h"
 #include "util/mem.h"
 #include "util/suggest.h"
@@ -44,10 +45,18 @@ static int option_frames(const struct manifest *m, const struct target_options *
 	return 0;
 }
 
+#define SOUND "sound:"		/* in front of the name of a sound pass */
+
 static int has_variant_options(const struct target_options *o)
 {
 	return o->width > 0 || o->height > 0 || o->fps > 0 || o->preset ||
 		o->set.nitem > 0;
+}
+
+static int is_one_off(const struct target_options *o)
+{
+	return o->frame || o->time || o->frames || o->output ||
+		has_variant_options(o);
 }
 
 static struct capture_request *add_request(struct targets *t, const struct target_options *o,
@@ -66,18 +75,64 @@ static struct capture_request *add_request(struct targets *t, const struct targe
 	return r;
 }
 
-static int unknown_target(const struct manifest *m, const char *name, struct err *err)
+/* "what 'NAME'", with the nearest of known[n] and of the sound targets. */
+static int unknown_target(const struct manifest *m, const char *what, const char *name,
+	const char **known, size_t n, struct err *err)
 {
-	const char **known = xcalloc(m->ntrace + 1, sizeof *known);
+	char **sound = xcalloc(m->npass, sizeof *sound);
+
+	for (size_t p = 0; p < m->npass; p++)
+		if (m->pass[p].kind == PASS_SOUND)
+			known[n++] = sound[p] = xasprintf(SOUND "%s",
+				m->pass[p].name);
+	const char *near = suggest(name, known, n);
+	err_set(err, STATUS_INPUT, "there is no %s '%s'%s%s%s", what, name,
+		near ? "; did you mean '" : "", near ? near : "",
+		near ? "'?" : "");
+	for (size_t p = 0; p < m->npass; p++)
+		free(sound[p]);
+	free(sound);
+	return -1;
+}
+
+static int unknown_trace(const struct manifest *m, const char *name, struct err *err)
+{
+	const char **known = xcalloc(m->ntrace + m->npass, sizeof *known);
 
 	for (size_t i = 0; i < m->ntrace; i++)
 		known[i] = m->trace[i].name;
-	const char *near = suggest(name, known, m->ntrace);
-	err_set(err, STATUS_INPUT, "there is no command or trace '%s'%s%s%s",
-		name, near ? "; did you mean '" : "", near ? near : "",
-		near ? "'?" : "");
+	unknown_target(m, "command or trace", name, known, m->ntrace, err);
 	free(known);
 	return -1;
+}
+
+static void add_sound(struct targets *t, int pass)
+{
+	for (size_t i = 0; i < t->nsound; i++)
+		if (t->sound[i] == pass)
+			return;
+	t->sound = xreallocarray(t->sound, t->nsound + 1, sizeof *t->sound);
+	t->sound[t->nsound++] = pass;
+}
+
+/* sound:NAME. */
+static int add_sound_operand(const struct manifest *m, const struct target_options *o,
+	const char *word, struct targets *t, struct err *err)
+{
+	int pass = manifest_pass(m, word + sizeof SOUND - 1);
+
+	if (pass < 0 || m->pass[pass].kind != PASS_SOUND) {
+		const char **known = xcalloc(m->npass, sizeof *known);
+		unknown_target(m, "sound", word, known, 0, err);
+		free(known);
+		return -1;
+	}
+	if (is_one_off(o))
+		return err_set(err, STATUS_INPUT, "'%s' takes no options of "
+			"one-off captures: a sound is what the manifest says",
+			word);
+	add_sound(t, pass);
+	return 0;
 }
 
 /* One operand: NAME or NAME@FRAMES. */
@@ -91,7 +146,7 @@ static int add_operand(const struct manifest *m, const struct target_options *o,
 	size_t n = 0;
 
 	if (index < 0) {
-		unknown_target(m, name, err);
+		unknown_trace(m, name, err);
 		goto out;
 	}
 	const struct trace *trace = &m->trace[index];
@@ -184,9 +239,17 @@ int targets_find(const struct manifest *m, const struct target_options *o,
 			if (add_operand(m, o, m->trace[i].name, out, err))
 				return -1;
 	}
-	for (size_t i = 0; i < operand->nitem; i++)
-		if (add_operand(m, o, operand->item[i], out, err))
+	if (operand->nitem == 0 && !is_one_off(o))
+		for (size_t p = 0; p < m->npass; p++)
+			if (m->pass[p].kind == PASS_SOUND)
+				add_sound(out, (int)p);
+	for (size_t i = 0; i < operand->nitem; i++) {
+		const char *word = operand->item[i];
+		if (strncmp(word, SOUND, sizeof SOUND - 1) == 0 ?
+		    add_sound_operand(m, o, word, out, err) :
+		    add_operand(m, o, word, out, err))
 			return -1;
+	}
 	for (size_t i = 0; i < out->nrequest; i++)
 		nframe += out->request[i].nframe;
 	if (out->output && nframe != 1)
@@ -246,8 +309,11 @@ static int run(struct session *s, const struct targets *t, int plan,
 	rc = session_programs(s, &env.programs, err);
 	if (rc == 0 && !plan)
 		rc = ignore_target(s, err);
-	if (rc == 0)
+	memset(result, 0, sizeof *result);
+	if (rc == 0 && t->nrequest > 0)
 		rc = capture_run(&env, t->request, t->nrequest, result, err);
+	if (rc == 0 && t->nsound > 0 && result->signal == 0)
+		rc = sound_run(&env, t->sound, t->nsound, result, err);
 	inputs_release(&inputs);
 	return rc;
 }
@@ -272,6 +338,7 @@ void targets_release(struct targets *t)
 	for (size_t i = 0; i < t->nrequest; i++)
 		free(t->frame[i]);
 	free(t->frame);
+	free(t->sound);
 	free(t->request);
 	free(t->output);
 	memset(t, 0, sizeof *t);

@@ -7,7 +7,6 @@
 #include "util/mem.h"
 
 #define CUBE_SIZE 1024		/* of a cubemap pass's faces, as on the site */
-#define SAMPLE_RATE 44100
 
 void moment_init(struct moment *m, const struct scene *scene)
 {
@@ -177,7 +176,7 @@ static void value_sample_rate(const struct moment *m, int p, struct draw_uniform
 {
 	(void)m;
 	(void)p;
-	out->f[0] = SAMPLE_RATE;
+	out->f[0] = SOUND_RATE;
 }
 
 static void value_channel_time(const struct moment *m, int p, struct draw_uniform *out)

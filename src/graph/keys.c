@@ -520,3 +520,29 @@ void keys_explain(const struct keys *k, uint32_t node, struct buf *text,
 	moment_release(&moment);
 	encoder_release(&e);
 }
+
+void keys_of_sound(const struct scene *scene,
+	const struct key_program *program, int p, const struct sha256 *driver,
+	struct buf *text, struct sha256 *static_part, struct sha256 *out)
+{
+	struct keys k = { .scene = scene, .program = program };
+	struct encoder e = { BUF_INIT, NULL };
+	struct moment moment;
+	char hex[SHA256_HEX + 1];
+
+	encode_static(&e, &k, p, driver);
+	encoder_end(&e, static_part);
+	e.text = text;
+	moment_init(&moment, scene);
+	encoder_begin(&e, "sound");
+	encoder_sha(&e, TAG_STATIC, static_part);
+	encoder_say(&e, "static %s", sha256_hex(static_part, hex));
+	encoder_u64(&e, TAG_VALUE, SOUND_RATE);
+	encode_uniforms(&e, &k, p, &moment);
+	for (int c = 0; c < LIMIT_CHANNELS; c++)
+		if (channel_is_active(program[p].reflection, c))
+			encode_channel(&e, &k, p, c, moment.t);
+	encoder_end(&e, out);
+	moment_release(&moment);
+	encoder_release(&e);
+}

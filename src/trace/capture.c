@@ -274,5 +274,6 @@ void capture_result_release(struct capture_result *r)
 	}
 	free(r->bundle);
 	errs_release(&r->more);
+	inputs_release(&r->inputs);
 	memset(r, 0, sizeof *r);
 }

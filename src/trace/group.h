@@ -18,7 +18,7 @@ struct program_set {
 	char *preset;			/* or null */
 	struct programs programs;
 	struct key_program *key_program;	/* a pass each */
-	struct sha256 *source_sha;	/* a pass each: portable text; zero for sound */
+	struct sha256 *source_sha;	/* a pass each: portable text */
 	struct inputs inputs;		/* manifest, sources, assets, absent probes */
 	struct git_state git;
 	struct errs errs;		/* why it is not ok */

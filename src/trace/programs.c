@@ -99,6 +99,15 @@ static int compile(const struct program_env *env, const struct pass *pass,
 	return ret;
 }
 
+int program_expand(const struct program_env *env, const struct manifest *m,
+	int p, struct program *out, struct err *err)
+{
+	memset(out, 0, sizeof *out);
+	out->pass = p;
+	return source_expand(env->tree, m->pass[p].source, m->common,
+		m->include_dir, m->ninclude_dir, env->inputs, &out->source, err);
+}
+
 int program_load(const struct program_env *env, const struct variant *v,
 	int p, struct program *out, struct err *err)
 {
@@ -107,10 +116,7 @@ int program_load(const struct program_env *env, const struct variant *v,
 	struct shader_target target = target_of(env->driver);
 	char *log = NULL;
 	int ok = 0, ret = -1;
-	memset(out, 0, sizeof *out);
-	out->pass = p;
-	if (source_expand(env->tree, pass->source, m->common, m->include_dir,
-		m->ninclude_dir, env->inputs, &out->source, err) < 0)
+	if (program_expand(env, m, p, out, err) < 0)
 		goto out;
 	if (shader_build(v, p, &out->source, &target, &out->shader, err) < 0)
 		goto out;

@@ -3,6 +3,7 @@
 
 const int tube_count = 6;
 const float pause = 0.4;	// seconds between strikes
+const int strike_count = 20;	// then the wind drops
 
 float hash(float n)
 {
@@ -30,17 +31,36 @@ float struck_at(int n)
 // Seconds since the tube was struck last; large when it was not.
 float since(int tube, float time)
 {
-	int newest = int(floor(time / pause));
+	int newest = min(int(floor(time / pause)), strike_count - 1);
 	for (int n = newest; n > newest - 16 && n >= 0; n--)
 		if (struck(n) == tube && struck_at(n) <= time)
 			return time - struck_at(n);
 	return 1e3;
 }
 
-// A tube that rings, with the partials of a free bar.
-float ring(int tube, float time)
+// One blow, t seconds after it, with the partials of a free bar.
+float ring(float f, float t)
 {
-	float t = since(tube, time), f = 6.28318 * pitch(tube);
+	f *= 6.28318530718;
 	return exp(-1.6 * t) * sin(f * t) + 0.4 * exp(-3.5 * t) * sin(2.756 * f * t)
 		+ 0.2 * exp(-7.0 * t) * sin(5.404 * f * t);
+}
+
+// What the ears hear: all blows that still ring. The tubes hang from left to
+// right, and are never quite in tune: each ear hears its own beat.
+vec2 chime(float time)
+{
+	vec2 sum = vec2(0.0);
+	int newest = min(int(floor(time / pause)), strike_count - 1);
+	for (int n = newest; n > newest - 16 && n >= 0; n--) {
+		float t = time - struck_at(n);
+		if (t < 0.0)
+			continue;
+		float right = (float(struck(n)) + 0.5) / float(tube_count);
+		float f = pitch(struck(n));
+		sum += vec2(1.0 - right, right) * vec2(
+			ring(f, t) + 0.5 * ring(1.0012 * f, t),
+			ring(f, t) + 0.5 * ring(0.9991 * f, t));
+	}
+	return sum;
 }

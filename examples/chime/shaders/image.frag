@@ -13,6 +13,12 @@ float tube(vec2 p, vec2 size)
 	return length(max(q, 0.0)) + min(max(q.x, q.y), 0.0) - 0.03;
 }
 
+float mono(float time)
+{
+	vec2 ears = chime(time);
+	return ears.x + ears.y;
+}
+
 void mainImage(out vec4 fragColor, in vec2 fragCoord)
 {
 	vec2 p = (2.0 * fragCoord - iResolution.xy) / iResolution.y;
@@ -39,12 +45,9 @@ void mainImage(out vec4 fragColor, in vec2 fragCoord)
 
 	// What is heard: a few milliseconds of it, as high as it is loud.
 	const float window = 0.0025, near = 1e-5;
-	float time = iTime + window * p.x, sum = 0.0, slope = 0.0;
-	for (int i = 0; i < tube_count; i++) {
-		sum += ring(i, time);
-		slope += (ring(i, time + near) - ring(i, time - near)) / (2.0 * near);
-	}
-	float high = 0.13 * volume;
+	float time = iTime + window * p.x, sum = mono(time);
+	float slope = (mono(time + near) - mono(time - near)) / (2.0 * near);
+	float high = 0.08 * volume;
 	float away = abs(p.y + 0.68 - high * sum) / length(vec2(1.0, high * window * slope));
 	color += vec3(0.5, 0.8, 1.0) * (0.8 * smoothstep(0.014, 0.004, away) + 0.0015 / (0.01 + away));
 

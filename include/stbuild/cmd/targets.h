@@ -3,7 +3,8 @@
 
 /*
  * What the command line asks for, as capture requests: NAME, NAME@FRAMES, or
- * nothing (all traces), with the options of one-off captures.
+ * nothing (all traces), with the options of one-off captures; and sounds,
+ * sound:NAME, which nothing means as well as long as no such option is given.
  */
 
 #include "project/manifest.h"
@@ -25,6 +26,8 @@ struct targets {
 	struct capture_request *request;
 	size_t nrequest;
 	int **frame;			/* owned lists of the requests */
+	int *sound;				/* sound passes, none twice */
+	size_t nsound;
 	struct variant_options variant;
 	char *output;			/* absolute path, or null */
 };

@@ -12,6 +12,8 @@
 #include "project/variant.h"
 #include "util/sha256.h"
 
+#define SOUND_RATE 44100	/* iSampleRate, and that of what is written */
+
 /*
  * Whose rules: the ancestor's bundles replay with a running float time,
  * iTimeDelta and iFrameRate 0 at frame 0, iResolution.z 0, iMouse (0, 0, -1,
@@ -46,8 +48,8 @@ void moment_release(struct moment *m);
 
 /*
  * The value of active uniform u in pass p. 1, or 0 for what has no value of
- * its own (samplers, images) or what the worker sets per draw (iIteration,
- * stb_face). out->name is borrowed from u.
+ * its own (samplers, images) or what is set per draw (iIteration, stb_face,
+ * stb_sample, stb_width). out->name is borrowed from u.
  */
 int uniform_value(const struct moment *m, int p,
 	const struct active_uniform *u, struct draw_uniform *out);

@@ -92,6 +92,15 @@ void keys_version_key(const struct sha256 *node, const char *storage,
 	struct sha256 *out);
 
 /*
+ * The key of sound pass p, which is in no frame: static part, active uniforms
+ * and inputs at frame 0, sample rate; not its length. program is one a pass, of
+ * which p's is looked at. text as in keys_explain, or null.
+ */
+void keys_of_sound(const struct scene *scene,
+	const struct key_program *program, int p, const struct sha256 *driver,
+	struct buf *text, struct sha256 *static_part, struct sha256 *out);
+
+/*
  * Encodes the recipe of a node once more with a text beside it, a line a
  * field: for why and trace.json. The hash is that of the node.
  */

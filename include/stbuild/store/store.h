@@ -200,7 +200,7 @@ int store_add_blob(struct store *s, const unsigned char oid[20],
 
 struct bundle_file {
 	char *key;		/* artifact key of trace.json; "trace" for trace.json */
-	char *path;		/* relative to the bundle */
+	char *path;		/* relative to the bundle; "": itself, a lone file */
 	uint64_t size;
 	struct sha256 sha;
 	struct sha256 origin;	/* what it was made from, and how */
@@ -210,7 +210,7 @@ struct bundle_file {
 
 struct bundle_row {
 	char *path;		/* relative to the project's root, or absolute */
-	char *trace;		/* trace name, "" for one-off captures */
+	char *trace;		/* trace name, "sound:NAME", "" for one-off captures */
 	int frame;
 	struct sha256 variant;
 	struct sha256 stable_id;	/* trace/bundle.h: rewritten when it differs */

@@ -63,7 +63,7 @@ const char *capture_status_name(enum capture_status s);
 
 struct capture_bundle {			/* one a request and frame, in order */
 	char *name;
-	int frame;
+	int frame;			/* -1: a sound has none (trace/sound.h) */
 	char *path;
 	enum capture_status status;
 	struct err err;			/* FAILED */

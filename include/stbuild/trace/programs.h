@@ -50,6 +50,9 @@ struct program {
  */
 int program_load(const struct program_env *env, const struct variant *v,
 	int p, struct program *out, struct err *err) WARN_UNUSED;
+/* The first step of it: the source alone. */
+int program_expand(const struct program_env *env, const struct manifest *m,
+	int p, struct program *out, struct err *err) WARN_UNUSED;
 /* Makes sure that the worker has it: compiles it where id is 0. */
 int program_link(const struct program_env *env, const struct variant *v,
 	struct program *program, struct err *err) WARN_UNUSED;
