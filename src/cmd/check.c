@@ -1,3 +1,5 @@
+#include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -5,9 +7,12 @@
 #include "graph/graph.h"
 #include "graph/lint.h"
 #include "project/image.h"
+#include "trace/bundle.h"
 #include "util/buf.h"
+#include "util/fs.h"
 #include "util/log.h"
 #include "util/mem.h"
+#include "verify/outputs.h"
 
 static int pedantic;
 static const char *rev;
@@ -119,6 +124,114 @@ static int lint(struct session *s, struct diagnostics *d, struct err *err)
 		source_release(&source);
 	}
 	return 0;
+}
+
+/* Bundles ----------------------------------------------------------------- */
+
+struct captured {		/* TRACE@FRAME.sttrace, TRACE@FRAME-ID.sttrace */
+	char *path;
+	size_t ntrace;		/* bytes up to the "@" */
+	long frame;
+	char *id;		/* borrowed from path: "-ID.sttrace" */
+};
+
+struct captures {
+	struct captured *item;
+	size_t nitem, cap;
+};
+
+static int by_frame(const void *a, const void *b)
+{
+	const struct captured *x = a, *y = b;
+	size_t n = x->ntrace < y->ntrace ? x->ntrace : y->ntrace;
+	int order = memcmp(x->path, y->path, n);
+	if (!order)
+		order = (x->ntrace > y->ntrace) - (x->ntrace < y->ntrace);
+	if (!order)
+		order = strcmp(x->id, y->id);
+	return order ? order : (x->frame > y->frame) - (x->frame < y->frame);
+}
+
+static void find_captures(const struct session *s, const char *folder,
+	struct captures *out)
+{
+	char *dir = fs_join(s->root, folder);
+	DIR *d = opendir(dir);
+	const struct dirent *e;
+	while (d && (e = readdir(d))) {
+		const char *at = strchr(e->d_name, '@');
+		const char *end = strstr(e->d_name, ".sttrace");
+		if (!at || !end || end[strlen(".sttrace")])
+			continue;
+		char *path = fs_join(dir, e->d_name), *id;
+		size_t ntrace = strlen(path) - strlen(at);
+		long frame = strtol(path + ntrace + 1, &id, 10);
+		out->item = array_grow(out->item, out->nitem, &out->cap,
+			sizeof *out->item);
+		out->item[out->nitem++] = (struct captured) { path, ntrace,
+			frame, id };
+	}
+	if (d)
+		closedir(d);
+	free(dir);
+}
+
+static void report_nonfinite(const struct manifest *m,
+	const struct bundle *b, const struct nonfinite *n,
+	struct diagnostics *d)
+{
+	char *what = n->face < 0 ? xasprintf("output %d", n->output)
+		: xasprintf("face %s", output_face(n->face));
+	size_t i = diagnostics_add(d, "nan-output", "%s in pass '%s' at frame "
+		"%d: %s, pixel (%d, %d), channel %c, in %s",
+		n->value != n->value ? "NaN" : "infinity", n->pass, b->frame,
+		what, n->x, n->y, "rgba"[n->channel], b->dir);
+	int pass = manifest_pass(m, n->pass);
+	if (pass >= 0)
+		diagnostics_about(d, i, pass);
+	free(what);
+}
+
+/*
+ * Looks at what was captured: the first value of each trace that is no number,
+ * by frame, then in the order of drawing.
+ */
+static void check_captures(const struct session *s, struct diagnostics *d)
+{
+	struct captures c = { 0 };
+	size_t is_found = 0;	/* index + 1 of the bundle with the last one */
+	find_captures(s, "target/traces", &c);
+	find_captures(s, "target/captures", &c);
+	if (c.nitem)
+		qsort(c.item, c.nitem, sizeof *c.item, by_frame);
+	for (size_t i = 0; i < c.nitem; i++) {
+		struct captured *it = &c.item[i];
+		struct bundle b = { 0 };
+		struct nonfinite n = { 0 };
+		struct err err = ERR_INIT;
+		const struct captured *last = is_found
+			? &c.item[is_found - 1] : NULL;
+		if (last && last->ntrace == it->ntrace
+			&& !memcmp(last->path, it->path, it->ntrace)
+			&& !strcmp(last->id, it->id))
+			continue;
+		if (bundle_open(it->path, &b, &err)
+			|| nonfinite_find(&b, &n, &err)) {
+			/* Capture puts it right; see inspect. */
+			char *text = err_text(&err);
+			log_verbose("not looked at: %s", text);
+			free(text);
+		} else if (n.is_found) {
+			report_nonfinite(&s->manifest, &b, &n, d);
+			is_found = i + 1;
+		}
+		nonfinite_release(&n);
+		bundle_release(&b);
+		err_release(&err);
+	}
+	for (size_t i = 0; i < c.nitem; i++)
+		free(c.item[i].path);
+	free(c.item);
 }
 
 /* Marks the uniforms that a program uses. */
@@ -241,6 +354,8 @@ int cmd_check(struct options *o, const struct args_list *operand,
 		diagnose_uniforms(&s.manifest, used, &d);
 	if (!errs.nerr && lint(&s, &d, err) < 0)
 		goto out;
+	if (!errs.nerr && !rev)
+		check_captures(&s, &d);
 	if (!pedantic && !o->question)
 		diagnostics_print(&d);
 	for (size_t i = 0; i < d.nitem && pedantic; i++)

@@ -84,3 +84,35 @@ expect_text err 'lib.glsl:10:2: warning: [undefined-value] '
 echo 'oops' >>lib.glsl
 expect_status 1 "$STBUILD" check
 expect_no_text err 'warning: ['
+
+# What was captured: the first of each trace that is no number.
+cat >lib.glsl <<'GLSL'
+float shade(vec2 p)
+{
+	return p.x;
+}
+GLSL
+cat >a.frag <<'GLSL'
+void mainImage(out vec4 c, in vec2 p)
+{
+	c = vec4(1.0);
+	if (iFrame >= 2 && ivec2(p) == ivec2(3, 1))
+		c.b = log(-float(iFrame));
+	if (iFrame >= 4 && ivec2(p) == ivec2(2, 1))
+		c.a = 1.0 / float(iFrame - 4);
+}
+GLSL
+sed 's/shade(p)/texelFetch(iChannel0, ivec2(p), 0).r/' image.frag >i
+mv i image.frag
+"$STBUILD" -s --frames 0,1 --width 8 --height 4
+expect_status 0 "$STBUILD" check --pedantic
+"$STBUILD" -s --frames 2,3,4 --width 8 --height 4
+expect_status 0 "$STBUILD" check --json
+expect_json out 'diagnostics#' 1
+expect_json out 'diagnostics[0].code' nan-output
+expect_json out 'diagnostics[0].passes[0]' a
+expect_text out "NaN in pass 'a' at frame 2: output 0, pixel (3, 1), channel b"
+expect_status 1 "$STBUILD" check --pedantic
+rm -r target/captures/default@2-* target/captures/default@3-*
+expect_status 0 "$STBUILD" check
+expect_text err "[nan-output] infinity in pass 'a' at frame 4: output 0, pixel (2, 1), channel a"

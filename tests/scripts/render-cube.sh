@@ -116,3 +116,50 @@ for t in 0 1 3; do
 			"$((t * 10)) $((t > 0 ? 255 : 0)) $last 255"
 	done
 done
+
+# Levels of a cubemap pass are made after its draw: a face is 10 in one half, 30
+# in the other, and the whole level 10 its mean and the frame's number. With
+# discard each half of the pair keeps its own: what frame t - 2 left.
+mkdir levels && cd levels
+cat >half.frag <<'GLSL'
+void mainCubemap(out vec4 c, in vec2 p, in vec3 origin, in vec3 direction)
+{
+	if (iFrame > 1 && p.y > 512.0)
+		discard;
+	c.r = p.x < 512.0 ? 10.0 : 30.0;
+	c.g = float(iFrame);
+}
+GLSL
+cat >look.frag <<'GLSL'
+void mainImage(out vec4 c, in vec2 p)
+{
+	vec3 d = vec3(0.25, -1.0, 0.5);
+	c = p.x < 1.0 ? floor(textureLod(iChannel0, d, 10.0) + 0.5) : p.x < 2.0 ? textureLod(iChannel1, d, 10.0)
+		: textureLod(iChannel1, vec3(1.0, p.x < 3.0 ? 0.5 : -0.5, 0.5), 0.0);
+}
+GLSL
+echo 'void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(p), 0); }' >image.frag
+cat >stbuild.json <<'JSON'
+{
+	"format": 1, "project": { "name": "levels" },
+	"render": { "width": 4, "height": 1 },
+	"pass": [
+		{ "name": "half", "kind": "cubemap", "source": "half.frag" },
+		{ "name": "look", "kind": "buffer", "source": "look.frag", "input": [
+			{ "channel": 0, "source": "half", "filter": "mipmap" },
+			{ "channel": 1, "source": "half", "filter": "nearest" } ] },
+		{ "name": "image", "kind": "image", "source": "image.frag", "input": [
+			{ "channel": 0, "source": "look" } ] }
+	],
+	"trace": [ { "name": "t", "frames": [3] } ]
+}
+JSON
+capture 0 6
+expect_status 0 "$STBUILD" t@3 -o look.sttrace --include-intermediates
+look=look.sttrace/passes/look-output-0.rgba32f
+# Frame 3 draws the lower rows, over what frame 1 left: (3 + 1) / 2.
+expect_pixel $look 4 0 0 '20 2 0 0'
+# -Y at (1/4, 1/2): s = 5/8. +X: s = (1 - z) / 2 = 1/4, t = (1 - y) / 2 = 1/4, 3/4.
+expect_pixel $look 4 1 0 '30 3 0 0'
+expect_pixel $look 4 2 0 '10 3 0 0'
+expect_pixel $look 4 3 0 '10 1 0 0'

@@ -4,6 +4,7 @@
 
 . "$SRCDIR/tests/lib.sh"
 need_egl
+here=$PWD
 
 # raw FRAME PASS: one of the capture's 1x1 buffers.
 expect_value()
@@ -94,7 +95,7 @@ expect_pixel target/traces/t@2.sttrace/final.png 3 2 '204 0 0 255'
 # Passes that nothing orders are drawn as the manifest has them, the image too,
 # and what is read at the previous frame only stays in its place. Each takes a
 # number from a counter, in its first texel.
-mkdir ties && cd ties
+cd "$here" && mkdir ties && cd ties
 cat >take.glsl <<'GLSL'
 layout(std430, binding = 0) buffer Counter { uint next; };
 float take(vec2 p)
@@ -139,3 +140,34 @@ expect_value 1 m2 '4 0 0 1'
 expect_pixel target/traces/t@1.sttrace/final.png 0 3 '5 3 4 255'
 expect_value 1 m3 '6 0 0 1'
 expect_value 1 m1 '7 0 0 1'
+
+# What never changes is drawn once; at frame 0 its reader at the previous frame
+# finds zeros all the same, so that one has two pictures.
+cd "$here" && mkdir still && cd still
+echo 'void mainImage(out vec4 c, in vec2 p) { c = vec4(5.0, 0.0, 0.0, 1.0); }' >still.frag
+cat >last.frag <<'GLSL'
+void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(0), 0) + 1.0; }
+GLSL
+cat >image.frag <<'GLSL'
+void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(0), 0) / 255.0; }
+GLSL
+cat >stbuild.json <<JSON
+{
+	"format": 1, "project": { "name": "still" },
+	"render": { "width": 8, "height": 4 },
+	"pass": [
+		{ "name": "last", "source": "last.frag", $small, "input": [ { "channel": 0, "source": "still", "frame": "previous" } ] },
+		{ "name": "still", "source": "still.frag", $small },
+		{ "name": "image", "kind": "image", "source": "image.frag", "input": [ { "channel": 0, "source": "last" } ] }
+	],
+	"trace": [ { "name": "t", "frames": [0, 1, 2, 9], "include_intermediates": true } ]
+}
+JSON
+capture 0 5
+expect_value 0 last '1 1 1 1'
+expect_pixel target/traces/t@0.sttrace/final.png 0 0 '1 1 1 255'
+for t in 1 2 9; do
+	expect_value $t still '5 0 0 1'
+	expect_value $t last '6 1 1 2'
+	expect_pixel target/traces/t@$t.sttrace/final.png 0 0 '6 1 1 255'
+done

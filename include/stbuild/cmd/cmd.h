@@ -72,6 +72,8 @@ int cmd_clean(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_completion(struct options *o, const struct args_list *operand,
 	struct err *err);
+int cmd_diff(struct options *o, const struct args_list *operand,
+	struct err *err);
 int cmd_graph(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_help(struct options *o, const struct args_list *operand,
@@ -92,6 +94,7 @@ int cmd_version(struct options *o, const struct args_list *operand,
 extern const struct args_option capture_option[];
 extern const struct args_option check_option[];
 extern const struct args_option clean_option[];
+extern const struct args_option diff_option[];
 extern const struct args_option graph_option[];
 extern const struct args_option help_option[];
 extern const struct args_option import_option[];

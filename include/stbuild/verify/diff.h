@@ -1,0 +1,95 @@
+#ifndef STBUILD_VERIFY_DIFF_H
+#define STBUILD_VERIFY_DIFF_H
+
+/*
+ * Two bundles, or two pictures, or one of each: whether they are equal, by how
+ * much they differ, where first, and what of their making differs. Bundles are
+ * compared by bits in the order of drawing: each pass's output in the state and
+ * the intermediates, storage buffers, then the picture. What one of them does
+ * not have (intermediates, say) is left out.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/bundle.h"
+#include "util/err.h"
+#include "verify/compare.h"
+
+/* One thing that both have. */
+enum diff_kind { DIFF_OUTPUT, DIFF_STORAGE, DIFF_PICTURE };
+struct diff_part {
+	enum diff_kind kind;
+	char *name;		/* pass or storage buffer; null: a plain picture */
+	int output, face;	/* OUTPUT; face -1 for none */
+	int is_equal;
+	int is_other_size;	/* then nothing below is known */
+	int width, height;	/* STORAGE: 0 */
+	uint64_t npixel;	/* that differ; STORAGE: bytes */
+	double rmse;		/* PICTURE: of 0..1; OUTPUT: of the values */
+	double max;		/* PICTURE: 0..255; STORAGE: 0 */
+	uint64_t nnonfinite;	/* OUTPUT: values with NaN or infinity */
+	/* The first that differs. */
+	int x, y;		/* from the bottom left; of a file, the top left */
+	int channel;		/* 0..3 */
+	uint64_t byte;		/* STORAGE: its offset */
+	double a, b;		/* values: PICTURE and STORAGE 0..255 */
+	uint32_t bits_a, bits_b;	/* OUTPUT: as IEEE 754 */
+};
+
+/* Something of the making that differs. */
+struct diff_cause {
+	const char *kind;	/* "source", "input", "driver", "tool" */
+	char *name;		/* "pass 'a'", "uniform 'speed'", "width" */
+	char *a, *b;		/* values, or hashes; null: not there */
+};
+
+struct diff_side {
+	int is_bundle;
+	struct bundle bundle;
+	int width, height;
+	uint8_t *rgb;		/* top row first; alpha is not looked at */
+};
+
+struct diff {
+	struct diff_side a, b;
+	int is_equal;
+	struct diff_part *part;	/* in order; those that are equal too */
+	size_t npart, part_cap;
+	const struct diff_part *first;	/* borrowed; null: none differs */
+	struct diff_cause *cause;	/* of two bundles */
+	size_t ncause, cause_cap;
+	int is_driver_known;	/* both bundles say what drew them */
+};
+
+/* Each is a bundle's folder, its trace.json, a PNG or a JPEG. */
+int diff_open(const char *a, const char *b, struct diff *out,
+	struct err *err) WARN_UNUSED;
+void diff_close(struct diff *d);
+/* Whether a cause of this kind was found. */
+int diff_has_cause(const struct diff *d, const char *kind);
+
+/*
+ * Pictures of one size: |a - b| of each byte, multiplied so that the largest
+ * becomes 255; that factor is returned (0: equal, all black). rgb has
+ * 3 x width x height bytes.
+ */
+double diff_picture(const struct diff *d, uint8_t *rgb);
+/*
+ * a, b and their difference beside each other; the last is left out where
+ * sizes differ, and what a smaller one does not cover is black. *rgb is the
+ * caller's.
+ */
+void diff_side_by_side(const struct diff *d, uint8_t **rgb, int *width,
+	int *height);
+
+/* What an operand names that is no path: "REV:TRACE@FRAME", "TRACE@FRAME". */
+struct diff_name {
+	char *rev;		/* or null: the work tree */
+	char *target;		/* "TRACE@FRAME" */
+};
+/* 0 when it is neither: no frame, an empty part. */
+int diff_name_parse(const char *text, struct diff_name *out);
+void diff_name_release(struct diff_name *n);
+
+#endif

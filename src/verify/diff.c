@@ -1,0 +1,484 @@
+#include "verify/diff.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "project/image.h"
+#include "project/limits.h"
+#include "trace/fields.h"
+#include "util/fs.h"
+#include "util/mem.h"
+#include "verify/outputs.h"
+
+/* What both sides hold ------------------------------------------------------- */
+
+static int load_picture(struct diff_side *s, const char *name,
+	const struct buf *bytes, struct err *err)
+{
+	uint8_t *rgba = NULL;
+	if (image_decode_rgba8(name, bytes->data, bytes->len, &s->width,
+		&s->height, &rgba, err))
+		return -1;
+	size_t n = (size_t)s->width * (size_t)s->height;
+	s->rgb = xmalloc(n * 3 + 1);
+	for (size_t i = 0; i < n; i++)
+		memcpy(s->rgb + 3 * i, rgba + 4 * i, 3);
+	free(rgba);
+	return 0;
+}
+
+static int load_side(struct diff_side *s, const char *path, struct err *err)
+{
+	struct buf bytes = BUF_INIT;
+	int ret = -1;
+	s->is_bundle = fs_is_dir(path)
+		|| !strcmp(fs_basename(path), "trace.json");
+	if (s->is_bundle) {
+		if (bundle_open(path, &s->bundle, err))
+			return -1;
+		if (bundle_read(&s->bundle, "final_image", &bytes, err)
+			|| load_picture(s, "final.png", &bytes, err)) {
+			err_wrap(err, "in %s", s->bundle.dir);
+			goto out;
+		}
+	} else if (fs_read(path, LIMIT_ASSET_BYTES, &bytes, err)
+		|| load_picture(s, path, &bytes, err)) {
+		goto out;
+	}
+	ret = 0;
+out:
+	/* A side that does not verify is one that cannot be read. */
+	if (ret && err->status == STATUS_FAILED)
+		err->status = STATUS_INPUT;
+	buf_release(&bytes);
+	return ret;
+}
+
+static struct diff_part *add_part(struct diff *d, enum diff_kind kind,
+	const char *name)
+{
+	d->part = array_grow(d->part, d->npart, &d->part_cap, sizeof *d->part);
+	d->part[d->npart] = (struct diff_part) { .kind = kind,
+		.name = xstrdup(name), .face = -1, .is_equal = 1 };
+	return &d->part[d->npart++];
+}
+
+static int compare_output(struct diff *d, struct outputs *a, size_t i,
+	struct outputs *b, size_t k, struct err *err)
+{
+	const struct output *x = &a->output[i], *y = &b->output[k];
+	struct diff_part *p = add_part(d, DIFF_OUTPUT, x->pass);
+	struct texel_comparison c;
+	p->output = x->output;
+	p->face = x->face;
+	p->width = x->width;
+	p->height = x->height;
+	p->is_other_size = x->width != y->width || x->height != y->height;
+	if (p->is_other_size) {
+		p->is_equal = 0;
+		return 0;
+	}
+	const char *u = outputs_read(a, i, err);
+	const char *v = u ? outputs_read(b, k, err) : NULL;
+	if (!v)
+		return -1;
+	compare_texels(u, v, (size_t)x->width * (size_t)x->height, &c);
+	p->is_equal = c.is_equal;
+	p->npixel = c.npixel;
+	p->rmse = c.rmse;
+	p->max = c.max;
+	p->nnonfinite = c.nnonfinite;
+	if (c.is_equal)
+		return 0;
+	float value;
+	p->x = (int)(c.first / 4 % (size_t)x->width);
+	p->y = (int)(c.first / 4 / (size_t)x->width);
+	p->channel = (int)(c.first % 4);
+	p->bits_a = get_u32le(u + 4 * c.first);
+	p->bits_b = get_u32le(v + 4 * c.first);
+	memcpy(&value, u + 4 * c.first, 4);
+	p->a = value;
+	memcpy(&value, v + 4 * c.first, 4);
+	p->b = value;
+	return 0;
+}
+
+static void compare_storage(struct diff *d, const struct outputs *a,
+	const struct outputs *b)
+{
+	for (size_t i = 0; i < a->state.nstorage; i++) {
+		const struct state_storage *x = &a->state.storage[i];
+		size_t k = 0;
+		while (k < b->state.nstorage
+			&& strcmp(b->state.storage[k].name, x->name))
+			k++;
+		if (k == b->state.nstorage)
+			continue;
+		const struct state_storage *y = &b->state.storage[k];
+		struct diff_part *p = add_part(d, DIFF_STORAGE, x->name);
+		p->is_other_size = x->bytes != y->bytes;
+		p->is_equal = !p->is_other_size;
+		const char *u = a->file.data + x->at, *v = b->file.data + y->at;
+		for (size_t n = 0; !p->is_other_size && n < x->bytes; n++) {
+			if (u[n] == v[n])
+				continue;
+			if (!p->npixel++) {
+				p->byte = n;
+				p->a = (unsigned char)u[n];
+				p->b = (unsigned char)v[n];
+			}
+			p->is_equal = 0;
+		}
+	}
+}
+
+static int compare_outputs(struct diff *d, struct err *err)
+{
+	struct outputs a = { 0 }, b = { 0 };
+	int ret = -1;
+	if (outputs_open(&d->a.bundle, &a, err)
+		|| outputs_open(&d->b.bundle, &b, err))
+		goto out;
+	for (size_t i = 0; i < a.noutput; i++)
+		for (size_t k = 0; k < b.noutput; k++)
+			if (!strcmp(a.output[i].pass, b.output[k].pass)
+				&& a.output[i].output == b.output[k].output
+				&& a.output[i].face == b.output[k].face
+				&& compare_output(d, &a, i, &b, k, err))
+				goto out;
+	compare_storage(d, &a, &b);
+	ret = 0;
+out:
+	outputs_close(&b);
+	outputs_close(&a);
+	return ret;
+}
+
+/* The name of the image pass, as a bundle's manifest has it; or null. */
+static const char *image_name(const struct bundle *b)
+{
+	const cJSON *pass, *manifest = cJSON_GetObjectItemCaseSensitive(
+		b->json, "resolved_manifest");
+	cJSON_ArrayForEach(pass, cJSON_GetObjectItemCaseSensitive(manifest,
+		"pass")) {
+		const cJSON *kind = cJSON_GetObjectItemCaseSensitive(pass,
+			"kind");
+		const cJSON *name = cJSON_GetObjectItemCaseSensitive(pass,
+			"name");
+		if (cJSON_IsString(kind) && cJSON_IsString(name)
+			&& !strcmp(kind->valuestring, "image"))
+			return name->valuestring;
+	}
+	return NULL;
+}
+
+static void compare_picture(struct diff *d)
+{
+	int is_file = !d->a.is_bundle || !d->b.is_bundle;
+	struct diff_part *p = add_part(d, DIFF_PICTURE,
+		is_file ? NULL : image_name(&d->a.bundle));
+	p->width = d->a.width;
+	p->height = d->a.height;
+	p->is_other_size = d->a.width != d->b.width
+		|| d->a.height != d->b.height;
+	p->is_equal = !p->is_other_size;
+	if (p->is_other_size)
+		return;
+	struct comparison c;
+	size_t width = (size_t)p->width, n = width * (size_t)p->height;
+	compare_bytes(d->a.rgb, d->b.rgb, n * 3, &c);
+	p->is_equal = c.is_equal;
+	p->rmse = c.rmse;
+	p->max = c.max;
+	p->npixel = compare_pixels(d->a.rgb, d->b.rgb, n, 3);
+	if (c.is_equal)
+		return;
+	/* The first from where the others are counted: the bottom row. */
+	size_t first = c.first;
+	for (size_t y = (size_t)p->height; !is_file && y-- > 0;) {
+		struct comparison row;
+		size_t at = y * width * 3;
+		compare_bytes(d->a.rgb + at, d->b.rgb + at, width * 3, &row);
+		if (row.is_equal)
+			continue;
+		first = at + row.first;
+		break;
+	}
+	p->x = (int)(first / 3 % width);
+	p->y = (int)(first / 3 / width);
+	if (!is_file)
+		p->y = p->height - 1 - p->y;
+	p->channel = (int)(first % 3);
+	p->a = d->a.rgb[first];
+	p->b = d->b.rgb[first];
+}
+
+/* What of their making differs ------------------------------------------------ */
+
+static char *text_of(const cJSON *json)
+{
+	struct buf text = BUF_INIT;
+	if (!json)
+		return NULL;
+	if (cJSON_IsString(json))
+		return xstrdup(json->valuestring);
+	fields_print(json, FIELDS_COMPACT, &text);
+	return buf_detach(&text);
+}
+
+/* name is taken over. */
+static void add_cause(struct diff *d, const char *kind, char *name,
+	const cJSON *a, const cJSON *b)
+{
+	if (d->ncause >= LIMIT_ERRORS) {
+		free(name);
+		return;
+	}
+	d->cause = array_grow(d->cause, d->ncause, &d->cause_cap,
+		sizeof *d->cause);
+	d->cause[d->ncause++] = (struct diff_cause) { kind, name, text_of(a),
+		text_of(b) };
+}
+
+static const cJSON *get(const struct bundle *b, const char *key)
+{
+	return cJSON_GetObjectItemCaseSensitive(b->json, key);
+}
+
+static int is_same(const cJSON *a, const cJSON *b)
+{
+	return (!a && !b) || (a && b && cJSON_Compare(a, b, 1));
+}
+
+/* Keys of two tables of the bundles whose values differ, in order. */
+static void compare_tables(struct diff *d, const char *key, const char *kind,
+	const char *what)
+{
+	const cJSON *a = get(&d->a.bundle, key), *b = get(&d->b.bundle, key);
+	const cJSON *item;
+	cJSON_ArrayForEach(item, a) {
+		const cJSON *other = cJSON_GetObjectItemCaseSensitive(b,
+			item->string);
+		if (!is_same(item, other))
+			add_cause(d, kind, xasprintf("%s '%s'", what,
+				item->string), item, other);
+	}
+	cJSON_ArrayForEach(item, b)
+		if (!cJSON_GetObjectItemCaseSensitive(a, item->string))
+			add_cause(d, kind, xasprintf("%s '%s'", what,
+				item->string), NULL, item);
+}
+
+static int is_left_out(const char *path)
+{
+	static const char *const other[] = {
+		"project", "trace", "test", "store",	/* no matter */
+		"render.width", "render.height", "render.fps"	/* see settings */
+	};
+	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+		if (!strcmp(path, other[i]))
+			return 1;
+	return 0;
+}
+
+/* Leaves of the manifests that differ, by their key paths. */
+static void compare_manifests(struct diff *d, const char *path,
+	const cJSON *a, const cJSON *b)
+{
+	if (is_same(a, b) || is_left_out(path))
+		return;
+	const cJSON *item;
+	if (a && b && cJSON_IsObject(a) && cJSON_IsObject(b)) {
+		const char *dot = *path ? "." : "";
+		cJSON_ArrayForEach(item, a) {
+			char *deeper = xasprintf("%s%s%s", path, dot,
+				item->string);
+			compare_manifests(d, deeper, item,
+				cJSON_GetObjectItemCaseSensitive(b,
+					item->string));
+			free(deeper);
+		}
+		cJSON_ArrayForEach(item, b) {
+			if (cJSON_GetObjectItemCaseSensitive(a, item->string))
+				continue;
+			char *deeper = xasprintf("%s%s%s", path, dot,
+				item->string);
+			compare_manifests(d, deeper, NULL, item);
+			free(deeper);
+		}
+		return;
+	}
+	if (a && b && cJSON_IsArray(a) && cJSON_IsArray(b)) {
+		const cJSON *x = a->child, *y = b->child;
+		for (int i = 0; x || y; i++) {
+			char *deeper = xasprintf("%s[%d]", path, i);
+			compare_manifests(d, deeper, x, y);
+			free(deeper);
+			x = x ? x->next : NULL;
+			y = y ? y->next : NULL;
+		}
+		return;
+	}
+	add_cause(d, "input", xasprintf("manifest %s", path), a, b);
+}
+
+static void compare_driver(struct diff *d)
+{
+	static const char *const part[] = {
+		"vendor", "renderer", "version", "identity"
+	};
+	const cJSON *a = get(&d->a.bundle, "driver");
+	const cJSON *b = get(&d->b.bundle, "driver");
+	const cJSON *x = cJSON_GetObjectItemCaseSensitive(a, "identity");
+	const cJSON *y = cJSON_GetObjectItemCaseSensitive(b, "identity");
+	d->is_driver_known = cJSON_IsString(x) && cJSON_IsString(y);
+	for (size_t i = 0; d->is_driver_known && !is_same(x, y)
+		&& i < sizeof part / sizeof *part; i++) {
+		const cJSON *u = cJSON_GetObjectItemCaseSensitive(a, part[i]);
+		const cJSON *v = cJSON_GetObjectItemCaseSensitive(b, part[i]);
+		if (!is_same(u, v))
+			add_cause(d, "driver", xstrdup(part[i]), u, v);
+	}
+}
+
+static void compare_making(struct diff *d)
+{
+	static const char *const setting[] = {
+		"preset", "width", "height", "fps", "frame"
+	};
+	const struct bundle *a = &d->a.bundle, *b = &d->b.bundle;
+	compare_tables(d, "source_sha256", "source", "pass");
+	compare_tables(d, "asset_sha256", "input", "asset");
+	compare_tables(d, "uniforms", "input", "uniform");
+	for (size_t i = 0; i < sizeof setting / sizeof *setting; i++)
+		if (!is_same(get(a, setting[i]), get(b, setting[i])))
+			add_cause(d, "input", xstrdup(setting[i]),
+				get(a, setting[i]), get(b, setting[i]));
+	compare_manifests(d, "", get(a, "resolved_manifest"),
+		get(b, "resolved_manifest"));
+	compare_driver(d);
+	if (!is_same(get(a, "tool"), get(b, "tool")))
+		add_cause(d, "tool", xstrdup("tool"), get(a, "tool"),
+			get(b, "tool"));
+}
+
+int diff_has_cause(const struct diff *d, const char *kind)
+{
+	for (size_t i = 0; i < d->ncause; i++)
+		if (!strcmp(d->cause[i].kind, kind))
+			return 1;
+	return 0;
+}
+
+/* The whole -------------------------------------------------------------------- */
+
+int diff_open(const char *a, const char *b, struct diff *out, struct err *err)
+{
+	*out = (struct diff) { .is_equal = 1 };
+	if (load_side(&out->a, a, err) || load_side(&out->b, b, err))
+		return -1;
+	if (out->a.is_bundle && out->b.is_bundle) {
+		if (compare_outputs(out, err)) {
+			if (err->status == STATUS_FAILED)
+				err->status = STATUS_INPUT;
+			return -1;
+		}
+		compare_making(out);
+	}
+	compare_picture(out);
+	for (size_t i = out->npart; i-- > 0;)
+		if (!out->part[i].is_equal) {
+			out->is_equal = 0;
+			out->first = &out->part[i];
+		}
+	return 0;
+}
+
+static void side_release(struct diff_side *s)
+{
+	if (s->is_bundle)
+		bundle_release(&s->bundle);
+	free(s->rgb);
+}
+
+void diff_close(struct diff *d)
+{
+	for (size_t i = 0; i < d->npart; i++)
+		free(d->part[i].name);
+	free(d->part);
+	for (size_t i = 0; i < d->ncause; i++) {
+		free(d->cause[i].name);
+		free(d->cause[i].a);
+		free(d->cause[i].b);
+	}
+	free(d->cause);
+	side_release(&d->a);
+	side_release(&d->b);
+	*d = (struct diff) { 0 };
+}
+
+double diff_picture(const struct diff *d, uint8_t *rgb)
+{
+	size_t n = (size_t)d->a.width * (size_t)d->a.height * 3;
+	struct comparison c;
+	compare_bytes(d->a.rgb, d->b.rgb, n, &c);
+	int max = c.max ? c.max : 1;
+	for (size_t i = 0; i < n; i++)
+		rgb[i] = (uint8_t)((abs(d->a.rgb[i] - d->b.rgb[i]) * 255
+			+ max / 2) / max);
+	return c.max ? 255.0 / max : 0;
+}
+
+void diff_side_by_side(const struct diff *d, uint8_t **rgb, int *width,
+	int *height)
+{
+	int is_one_size = d->a.width == d->b.width
+		&& d->a.height == d->b.height;
+	uint8_t *difference = NULL;
+	*height = d->a.height > d->b.height ? d->a.height : d->b.height;
+	*width = d->a.width + d->b.width + (is_one_size ? d->a.width : 0);
+	size_t stride = (size_t)*width * 3;
+	*rgb = xcalloc((size_t)*height, stride);
+	if (is_one_size) {
+		difference = xmalloc((size_t)d->a.width
+			* (size_t)d->a.height * 3 + 1);
+		diff_picture(d, difference);
+	}
+	const struct diff_side third = { .width = d->a.width,
+		.height = d->a.height, .rgb = difference };
+	const struct diff_side *side[] = { &d->a, &d->b, &third };
+	size_t at = 0;
+	for (int i = 0; i < (is_one_size ? 3 : 2); i++) {
+		size_t row = (size_t)side[i]->width * 3;
+		for (size_t y = 0; y < (size_t)side[i]->height; y++)
+			memcpy(*rgb + y * stride + at, side[i]->rgb + y * row,
+				row);
+		at += row;
+	}
+	free(difference);
+}
+
+/* Names ------------------------------------------------------------------------ */
+
+int diff_name_parse(const char *text, struct diff_name *out)
+{
+	*out = (struct diff_name) { 0 };
+	/* No trace's name has a colon, and revisions may (":/fix"). */
+	const char *colon = strrchr(text, ':');
+	const char *target = colon ? colon + 1 : text;
+	const char *at = strchr(target, '@');
+	if (colon == text || !at || at == target || !at[1]
+		|| at[1 + strspn(at + 1, "0123456789")])
+		return 0;
+	out->rev = colon ? xstrndup(text, (size_t)(colon - text)) : NULL;
+	out->target = xstrdup(target);
+	return 1;
+}
+
+void diff_name_release(struct diff_name *n)
+{
+	free(n->rev);
+	free(n->target);
+	*n = (struct diff_name) { 0 };
+}
