@@ -139,6 +139,6 @@ expect_text err 'is 4x2'
 expect_text err 'is 3x1'
 "$PIXEL" target/traces/won@0.sttrace/final.png 9 9 2>err && fail 'wider than 7'
 expect_text err 'is 7x1'
-expect_pixel target/traces/half@0.sttrace/passes/values-output-0.rgba32f 4 3 1 '0 0 0 '$up
+expect_pixel target/traces/half@0.sttrace/passes/values-output-0.rgba32f 4 3 1 "0 0 0 $up"
 expect_pixel target/traces/odd@0.sttrace/passes/values-output-0.rgba32f 9 4 2 '0.5 -3 1 9'
 expect_pixel target/traces/won@0.sttrace/passes/values-output-0.rgba32f 9 4 2 '0.5 -3 1 9'

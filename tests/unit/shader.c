@@ -123,8 +123,9 @@ static void zeros(void)
 	/* What is no declaration, or not of a basic type, or has a value. */
 	const char *same = "uniform vec2 u; const int n = 2; in vec4 x; vec3 f(vec3 a, float b);\n"
 		"layout(location = 1) out vec4 o; buffer B { float m; vec2 l[]; }; float g[3];\n"
-		"vec3 f(vec3 a, float b) { vec3(1.0); return vec3(a.x ? vec2(b) : vec2(1.0), b); }\n"
-		"#define F float z;\nprecision highp float; void h() { F sampler2D s; float[2] q = g; }";
+		"vec3 f(vec3 a, float b) { vec3(1.0); return vec3(a.x ? vec2(b) : vec2(1.0)); }\n"
+		"#define F float z;\nprecision highp float; void h() { F sampler2D s; "
+		"float[2] q = g; }";
 	rewrites(STORAGE, same, same);
 	rewrites(ESSL, "void f(){ lowp vec2 a; float l[N + 1], k; int[2] m; float mm[2][2]; }",
 		"void f(){ highp vec2 a=vec2(0); float l[N + 1], k=float(0);"
