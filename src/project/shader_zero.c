@@ -7,6 +7,8 @@
 
 #define ZERO_MAX 4096	/* bytes of a struct's zero: beyond that it stays as it is */
 #define ARRAY_MAX 64	/* elements of an array in a struct, likewise */
+#define SIZE_MAX_TOKENS 16	/* of a local array's size, likewise */
+#define TOTAL_MAX (1 << 20)	/* bytes of all zeros: hostile texts end there */
 
 static const char *const basic_type[] = {
 	"float", "int", "uint", "bool", "vec2", "vec3", "vec4", "ivec2", "ivec3",
@@ -34,6 +36,7 @@ struct zeros {
 	size_t nzero, cap;
 	struct buf *out;
 	size_t at;		/* bytes of the text that are in out */
+	size_t ninserted;	/* bytes beside them */
 };
 
 static int is_word(const struct glsl *g, size_t i)
@@ -194,6 +197,9 @@ static void insert(struct zeros *z, size_t token, const struct buf *text)
 {
 	const struct glsl_token *t = &z->g->token[token];
 	size_t end = (size_t)t->at + t->len;
+	if (text->len > TOTAL_MAX - z->ninserted)
+		return;
+	z->ninserted += text->len;
 	buf_add(z->out, z->g->text + z->at, end - z->at);
 	buf_add(z->out, buf_str(text), text->len);
 	z->at = end;
@@ -205,6 +211,8 @@ static void add_loop(const struct zeros *z, size_t name, size_t open,
 {
 	const struct glsl *g = z->g;
 	size_t close = skip(g, open, "[", "]") - 1;
+	if (close - open > SIZE_MAX_TOKENS || out->len > TOTAL_MAX)
+		return;
 	char *word = word_at(g, name);
 	buf_addstr(out, "for(int stb_i=0;stb_i<int(");
 	for (size_t i = open + 1; i < close; i++) {
