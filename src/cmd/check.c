@@ -302,7 +302,9 @@ static int check_programs(struct session *s, int *used, struct errs *errs,
 	return ret;
 }
 
-static void report(const struct session *s, const struct diagnostics *d)
+/* errs: warnings that are errors. */
+static void report(const struct session *s, const struct diagnostics *d,
+	const struct errs *errs)
 {
 	const struct manifest *m = &s->manifest;
 	const struct options *o = s->options;
@@ -316,6 +318,8 @@ static void report(const struct session *s, const struct diagnostics *d)
 		cJSON *counts = cJSON_AddObjectToObject(document, "counts");
 		cJSON_AddNumberToObject(counts, "programs_compiled",
 			s->programs_compiled);
+		if (errs->nerr)
+			json_add_errors(document, errs);
 		json_print(document);
 	} else if (!o->silent && !o->question) {
 		printf("%s: %zu passes, %zu assets, %zu warnings\n", m->name,
@@ -356,18 +360,24 @@ int cmd_check(struct options *o, const struct args_list *operand,
 		goto out;
 	if (!errs.nerr && !rev)
 		check_captures(&s, &d);
-	if (!pedantic && !o->question)
-		diagnostics_print(&d);
-	for (size_t i = 0; i < d.nitem && pedantic; i++)
-		errs_add(&errs, STATUS_FAILED, d.item[i].file ? d.item[i].file
-			: s.manifest.path, d.item[i].line, d.item[i].column,
-			NULL, "[%s] %s", d.item[i].code, d.item[i].message);
 	if (errs.nerr) {
+		if (!o->question)
+			diagnostics_print(&d);
 		errors_end(o, &errs, err);
 		goto out;
 	}
-	report(&s, &d);
-	ret = STATUS_OK;
+	if (!pedantic && !o->question)
+		diagnostics_print(&d);
+	for (size_t i = 0; i < d.nitem && pedantic; i++) {
+		errs_add(&errs, STATUS_FAILED, d.item[i].file ? d.item[i].file
+			: s.manifest.path, d.item[i].line, d.item[i].column,
+			NULL, "[%s] %s", d.item[i].code, d.item[i].message);
+		char *text = err_text(&errs.err[i]);
+		log_error("%s", text);
+		free(text);
+	}
+	report(&s, &d, &errs);
+	ret = errs.nerr ? STATUS_FAILED : STATUS_OK;
 out:
 	free(used);
 	errs_release(&errs);

@@ -236,25 +236,38 @@ static int has_out(const struct lint *l, const struct glsl_function *f)
 	return 0;
 }
 
-/* The call whose parenthesis is at open gives its argument no value. */
+static const char *const basic_type[] = {
+	"float", "int", "uint", "bool", "vec2", "vec3", "vec4", "ivec2",
+	"ivec3", "ivec4", "uvec2", "uvec3", "uvec4", "bvec2", "bvec3", "bvec4",
+	"mat2", "mat3", "mat4"
+};
+
+/*
+ * What stands before the parenthesis at open, if anything, is known to give
+ * nothing to its argument. A function that is not known may: a directive may
+ * cut through its head.
+ */
 static int only_reads(const struct lint *l, size_t open)
 {
-	static const char *const writes[] = {
-		"modf", "frexp", "umulExtended", "imulExtended", "uaddCarry",
-		"usubBorrow"
+	static const char *const builtin[] = {
+		"if", "return", "switch", "abs", "acos", "all", "any", "asin",
+		"atan", "ceil", "clamp", "cos", "cross", "degrees", "distance",
+		"dot", "equal", "exp", "exp2", "floor", "fract",
+		"inversesqrt", "length", "log", "log2", "max", "min", "mix",
+		"mod", "normalize", "not", "pow", "radians", "reflect",
+		"refract", "round", "sign", "sin", "smoothstep", "sqrt",
+		"step", "tan", "texelFetch", "texture", "textureLod"
 	};
 	if (!open || !lint_is_word(l, open - 1))
 		return 1;
 	size_t callee = open - 1;
-	if (lint_find(l, &l->macro, callee) != MAP_NONE
-		|| lint_is_one_of(l, callee, writes, LINT_COUNT(writes))
-		|| (l->code.token[callee].len > 6
-			&& !memcmp(l->code.text + l->code.token[callee].at,
-				"atomic", 6)))
+	if (lint_find(l, &l->macro, callee) != MAP_NONE)
 		return 0;
 	size_t f = lint_find(l, &l->function_name, callee);
 	if (f == MAP_NONE)
-		return 1;
+		return lint_is_one_of(l, callee, builtin, LINT_COUNT(builtin))
+			|| lint_is_one_of(l, callee, basic_type,
+				LINT_COUNT(basic_type));
 	for (size_t k = f; k < l->nfunction; k++)
 		if (lint_find(l, &l->function_name, l->function[k].name) == f
 			&& has_out(l, &l->function[k]))
@@ -364,12 +377,6 @@ static int variable_at(struct lint *l, size_t token, struct variable *out)
 	return lint_find(l, &l->macro, token) == MAP_NONE
 		&& map_get(&l->macro_word, out->name, out->nname) == MAP_NONE;
 }
-
-static const char *const basic_type[] = {
-	"float", "int", "uint", "bool", "vec2", "vec3", "vec4", "ivec2",
-	"ivec3", "ivec4", "uvec2", "uvec3", "uvec4", "bvec2", "bvec3", "bvec4",
-	"mat2", "mat3", "mat4"
-};
 
 /* Declarators of the locals of basic type that start at token. */
 static void find_locals(struct lint *l, const struct glsl_function *f,

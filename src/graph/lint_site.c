@@ -171,17 +171,12 @@ static void find_mixed(const struct site *s, size_t i)
 		&& literal_at(l, end + 1) == LITERAL_INT
 		&& is_certain(l, i, end + 2))
 		lint_add(l, "site-refuses", end + 1, "%.*s with a float: "
-			NO_MIXING ", write %.*s.0",
-			(int)l->code.token[end + 1].len,
-			l->code.text + l->code.token[end + 1].at,
-			(int)l->code.token[end + 1].len,
+			NO_MIXING, (int)l->code.token[end + 1].len,
 			l->code.text + l->code.token[end + 1].at);
 	if (literal_at(l, i) == LITERAL_INT
 		&& lint_is_one_of(l, i + 1, mixing, LINT_COUNT(mixing))
 		&& (end = float_operand(s, i + 2)) && is_certain(l, i, end))
-		lint_add(l, "site-refuses", i, "%.*s with a float: " NO_MIXING
-			", write %.*s.0", (int)l->code.token[i].len,
-			l->code.text + l->code.token[i].at,
+		lint_add(l, "site-refuses", i, "%.*s with a float: " NO_MIXING,
 			(int)l->code.token[i].len,
 			l->code.text + l->code.token[i].at);
 }

@@ -51,6 +51,7 @@ expect_json out 'diagnostics[0].line' 1
 expect_json out 'diagnostics[0].column' 52
 expect_status 1 "$STBUILD" check --pedantic --json
 expect_json out ok false
+expect_json out 'diagnostics[0].code' site-refuses
 expect_json out 'errors#' 1
 expect_json out 'errors[0].file' common.glsl
 expect_json out 'errors[0].line' 1

@@ -148,6 +148,9 @@ static void finds_undefined(void)
 		"float f(float x) { float y; SET(y); return y; }", "");
 	OUTSIDE("void g(out float x) { x = 1.0; }\n"
 		"float f(float x) { float y; g(y); return y; }", "");
+	OUTSIDE("#ifdef GL_ES\nvoid g(float y,\n#else\nvoid g(out float y,\n"
+		"#endif\nfloat x) { }\n"
+		"float f(float x) { float y; g(y, x); return x; }", "");
 	OUTSIDE("float g(float x) { return x; }\n"
 		"float f(float x) { float y; return g(y); }",
 		"2:38 undefined-value");
