@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/collect.h"
 #include "cmd/session.h"
 #include "cmd/targets.h"
 #include "project/limits.h"
@@ -404,6 +405,9 @@ static int capture_or_plan(struct options *o, const struct args_list *operand,
 	else
 		rc = o->question && is_stale(&result) ? STATUS_FAILED :
 			STATUS_OK;
+	/* Of another revision's manifest are not the traces that matter. */
+	if (!plan && !rev && result.counts.traces_built > 0)
+		collect_after_build(&s);
 out:
 	wipe_bar(&bar);
 	log_set_hook(NULL, NULL);

@@ -341,6 +341,12 @@ void session_close(struct session *s)
 	memset(s, 0, sizeof *s);
 }
 
+void session_close_store(struct session *s)
+{
+	store_close(s->store);
+	s->store = NULL;
+}
+
 const char *session_store_dir(const struct session *s)
 {
 	return s->store_dir;

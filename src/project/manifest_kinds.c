@@ -150,76 +150,28 @@ void load_date(struct loader *l, const struct key *key, const cJSON *item,
 			"a date and time in UTC such as 2000-01-01T00:00:00Z");
 }
 
-/* A number with a unit from the table; *out is in its terms. */
-struct unit {
-	const char *name;
-	double factor;
-};
-
-static int parse_quantity(const char *s, const struct unit *unit, double *out)
-{
-	size_t digits = strspn(s, "0123456789.");
-	char *end;
-	if (!digits || !isdigit((unsigned char)*s))
-		return -1;
-	double v = strtod(s, &end);
-	if (end != s + digits)
-		return -1;
-	while (*end == ' ')
-		end++;
-	for (; unit->name; unit++) {
-		const char *a = end, *b = unit->name;
-		while (*a && toupper((unsigned char)*a) == *b)
-			a++, b++;
-		if (*a || *b)
-			continue;
-		*out = v * unit->factor;
-		return 0;
-	}
-	return -1;
-}
-
 void load_bytes(struct loader *l, const struct key *key, const cJSON *item,
 	const struct at *at, void *out)
 {
-	static const struct unit unit[] = {
-		{ "", 1 }, { "B", 1 },
-		{ "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "TB", 1e12 },
-		{ "KIB", 1024.0 }, { "MIB", 1048576.0 },
-		{ "GIB", 1073741824.0 }, { "TIB", 1099511627776.0 },
-		{ NULL, 0 }
-	};
-	double v;
-	if (kind_of(l, item) == DOC_INTEGER)
-		v = item->valuedouble;
-	else if (!cJSON_IsString(item)
-		|| parse_quantity(item->valuestring, unit, &v))
-		v = -1;
-	if (v < 0 || v > 9007199254740992.0)
+	uint64_t *to = member(out, key->to);
+	if (kind_of(l, item) == DOC_INTEGER && item->valuedouble >= 0
+		&& item->valuedouble <= 9007199254740992.0)
+		*to = (uint64_t)item->valuedouble;
+	else if (!cJSON_IsString(item) || bytes_parse(item->valuestring, to))
 		expected(l, at, item,
 			"a number of bytes, or a string such as \"10GiB\"");
-	else
-		*(uint64_t *)member(out, key->to) = (uint64_t)v;
 }
 
 void load_age(struct loader *l, const struct key *key, const cJSON *item,
 	const struct at *at, void *out)
 {
-	static const struct unit unit[] = {
-		{ "S", 1 }, { "M", 60 }, { "H", 3600 }, { "D", 86400 },
-		{ "W", 604800 }, { NULL, 0 }
-	};
-	double v;
-	if (kind_of(l, item) == DOC_INTEGER)
-		v = item->valuedouble;
-	else if (!cJSON_IsString(item)
-		|| parse_quantity(item->valuestring, unit, &v))
-		v = -1;
-	if (v < 0 || v > 1e12)
+	double *to = member(out, key->to);
+	if (kind_of(l, item) == DOC_INTEGER && item->valuedouble >= 0
+		&& item->valuedouble <= 1e12)
+		*to = item->valuedouble;
+	else if (!cJSON_IsString(item) || age_parse(item->valuestring, to))
 		expected(l, at, item,
 			"a number of seconds, or a string such as \"30d\"");
-	else
-		*(double *)member(out, key->to) = v;
 }
 
 void load_checkpoint(struct loader *l, const struct key *key,

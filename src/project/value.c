@@ -249,3 +249,77 @@ void print_double(double v, struct buf *out)
 	}
 	buf_addstr(out, text);
 }
+
+/* What stands behind a number: upper case, in the table's terms. */
+struct unit {
+	const char *name;
+	double factor;
+};
+
+static int parse_quantity(const char *s, const struct unit *unit, double max,
+	double *out)
+{
+	size_t ndigit = strspn(s, "0123456789.");
+	char *end;
+	if (!isdigit((unsigned char)*s))
+		return -1;
+	double v = strtod(s, &end);
+	if (end != s + ndigit)
+		return -1;
+	while (*end == ' ')
+		end++;
+	for (; unit->name; unit++) {
+		const char *a = end, *b = unit->name;
+		while (*a && toupper((unsigned char)*a) == *b)
+			a++, b++;
+		if (*a || *b)
+			continue;
+		if (v * unit->factor > max)
+			return -1;
+		*out = v * unit->factor;
+		return 0;
+	}
+	return -1;
+}
+
+int bytes_parse(const char *text, uint64_t *out)
+{
+	static const struct unit unit[] = {
+		{ "", 1 }, { "B", 1 },
+		{ "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "TB", 1e12 },
+		{ "KIB", 1024.0 }, { "MIB", 1048576.0 },
+		{ "GIB", 1073741824.0 }, { "TIB", 1099511627776.0 },
+		{ NULL, 0 }
+	};
+	double v;
+	if (parse_quantity(text, unit, 9007199254740992.0, &v))
+		return -1;
+	*out = (uint64_t)v;
+	return 0;
+}
+
+int age_parse(const char *text, double *out)
+{
+	static const struct unit unit[] = {
+		{ "", 1 }, { "S", 1 }, { "M", 60 }, { "H", 3600 },
+		{ "D", 86400 }, { "W", 604800 }, { NULL, 0 }
+	};
+	return parse_quantity(text, unit, 1e12, out);
+}
+
+void bytes_print(uint64_t n, struct buf *out)
+{
+	static const char *const unit[] = { "KiB", "MiB", "GiB", "TiB", "PiB" };
+	double v = (double)n / 1024;
+	int i = 0;
+	if (n < 1024) {
+		buf_addf(out, "%d byte%s", (int)n, n == 1 ? "" : "s");
+		return;
+	}
+	/* What would be rounded to 1024.0 is 1.0 of the next. */
+	while (v >= 1023.95 && i < 4) {
+		v /= 1024;
+		i++;
+	}
+	buf_addf(out, "%.1f %s", v, unit[i]);
+}

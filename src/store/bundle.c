@@ -195,9 +195,11 @@ int store_each_history(struct store *s, const char *trace, int frame,
 	int (*each)(void *data, const struct history_row *row), void *data,
 	struct err *err)
 {
-	enum sql id = frame < 0 ? SQL_HISTORY_TRACE : SQL_HISTORY_FRAME;
+	enum sql id = !trace ? SQL_HISTORY_ALL
+		: frame < 0 ? SQL_HISTORY_TRACE : SQL_HISTORY_FRAME;
 	sqlite3_stmt *stmt;
-	int ret = frame < 0 ? sql_open(s, id, &stmt, err, "t", trace)
+	int ret = !trace ? sql_open(s, id, &stmt, err, "")
+		: frame < 0 ? sql_open(s, id, &stmt, err, "t", trace)
 		: sql_open(s, id, &stmt, err, "ti", trace, frame);
 	if (ret < 0)
 		return -1;
@@ -216,4 +218,26 @@ int store_each_history(struct store *s, const char *trace, int frame,
 	}
 	sqlite3_finalize(stmt);
 	return ret < 0 ? -1 : 0;
+}
+
+int store_add_content(struct store *s, const struct sha256 *content_id,
+	const struct sha256 *key, struct err *err)
+{
+	return sql_run(s, SQL_CONTENT_ADD, err, "hh", content_id, key);
+}
+
+int store_each_content_object(struct store *s, const struct sha256 *content_id,
+	void (*each)(void *data, const struct sha256 *object), void *data,
+	struct err *err)
+{
+	sqlite3_stmt *stmt;
+	int ret = sql_row(s, SQL_CONTENT_OBJECTS, &stmt, err, "h", content_id);
+	while (ret > 0) {
+		struct sha256 object;
+		if (!column_sha(stmt, 0, &object))
+			each(data, &object);
+		ret = sql_next(s, SQL_CONTENT_OBJECTS, stmt, err);
+	}
+	sql_end(stmt);
+	return ret;
 }

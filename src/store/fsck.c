@@ -254,6 +254,7 @@ static int check_all(struct fsck *f, struct err *err)
 	if (!f->repair)
 		return 0;
 	return sql_run(f->s, SQL_PRODUCT_LOST, err, "") < 0
+		|| sql_run(f->s, SQL_CONTENT_LOST, err, "") < 0
 		|| sql_run(f->s, SQL_DERIVED_LOST, err, "") < 0 ? -1 : 0;
 }
 

@@ -231,29 +231,44 @@ static int sweep(struct gc *g, struct err *err)
 	return ret;
 }
 
+static int total(struct store *s, uint64_t *n, uint64_t *bytes,
+	struct err *err)
+{
+	sqlite3_stmt *stmt;
+	int ret = sql_row(s, SQL_OBJECT_TOTAL, &stmt, err, "");
+	*n = *bytes = 0;
+	if (ret > 0) {
+		*n = column_u64(stmt, 0);
+		*bytes = column_u64(stmt, 1);
+	}
+	sql_end(stmt);
+	return ret < 0 ? -1 : 0;
+}
+
+int gc_size(struct store *s, uint64_t *out, struct err *err)
+{
+	uint64_t n;
+	return total(s, &n, out, err);
+}
+
 int gc_run(struct store *s, const struct gc_options *options,
 	struct gc_result *out, struct err *err)
 {
 	*out = (struct gc_result) { .is_complete = 1 };
 	struct gc g = { s, options, out, 0 };
-	sqlite3_stmt *stmt;
 	if (s->is_damaged)
 		return err_set(err, STATUS_MACHINE, "database '%s' is damaged;"
 			" run 'stbuild fsck --repair' first", s->db_path);
 	if (!s->db)
 		return 0;
-	if (s->mode != STORE_EXCLUSIVE && s->mode != STORE_TRY_EXCLUSIVE)
+	if (!options->dry_run && s->mode != STORE_EXCLUSIVE
+		&& s->mode != STORE_TRY_EXCLUSIVE)
 		BUG("gc_run on a store that is not open exclusively");
 	if (options->time_limit_s > 0)
 		g.deadline_ns = proc_now_ns()
 			+ (long long)(options->time_limit_s * 1e9);
-	int ret = sql_row(s, SQL_OBJECT_TOTAL, &stmt, err, "");
-	if (ret > 0) {
-		out->nkept = column_u64(stmt, 0);
-		out->kept_bytes = column_u64(stmt, 1);
-	}
-	sql_end(stmt);
-	if (ret < 0 || empty_tmp(&g, err) < 0 || remove_old(&g, err) < 0
+	if (total(s, &out->nkept, &out->kept_bytes, err) < 0
+		|| empty_tmp(&g, err) < 0 || remove_old(&g, err) < 0
 		|| sweep(&g, err) < 0)
 		return err_wrap(err, "while collecting garbage in '%s'", s->dir);
 	/* What is free goes back to the file system when it was asked for. */

@@ -54,6 +54,12 @@ static const char version_1[] =
 	" object INTEGER NOT NULL REFERENCES object ON DELETE CASCADE,"
 	" PRIMARY KEY (key, output)) WITHOUT ROWID;"
 	"CREATE INDEX derived_object ON derived (object);"
+	/* What the bundles of a content were written from, for gc. */
+	"CREATE TABLE content ("
+	" content_id BLOB NOT NULL CHECK (length(content_id) = 32),"
+	" object INTEGER NOT NULL REFERENCES object ON DELETE CASCADE,"
+	" PRIMARY KEY (content_id, object)) WITHOUT ROWID;"
+	"CREATE INDEX content_object ON content (object);"
 	"CREATE TABLE node ("
 	" key BLOB NOT NULL PRIMARY KEY CHECK (length(key) = 32),"
 	" pass TEXT NOT NULL,"

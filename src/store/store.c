@@ -298,15 +298,20 @@ int store_stats(struct store *s, struct store_stats *out, struct err *err)
 {
 	sqlite3_stmt *stmt;
 	struct stat st;
+	char *wal = xasprintf("%s-wal", s->db_path);
 	*out = (struct store_stats) { 0 };
 	if (s->db && !stat(s->db_path, &st))
 		out->db_bytes = (uint64_t)st.st_size;
+	if (s->db && !stat(wal, &st))
+		out->db_bytes += (uint64_t)st.st_size;
+	free(wal);
 	int ret = sql_row(s, SQL_STATS, &stmt, err, "");
 	if (ret > 0) {
 		uint64_t *const field[] = { &out->nnode, &out->nproduct,
 			&out->nobject, &out->object_bytes, &out->nprogram,
-			&out->nbundle, &out->nhistory, &out->nalias };
-		for (int i = 0; i < 8; i++)
+			&out->nbundle, &out->nhistory, &out->nalias,
+			&out->product_bytes, &out->derived_bytes };
+		for (int i = 0; i < 10; i++)
 			*field[i] = column_u64(stmt, i);
 		sql_end(stmt);
 	}

@@ -96,6 +96,31 @@ static int add_history(struct capture *c, const struct group *g, const struct jo
 	return store_add_history(c->env->programs.store, &row, err);
 }
 
+struct content_keys {
+	struct store *store;
+	const struct keys *keys;
+	const struct sha256 *content;
+	struct err *err;
+	int rc;
+};
+
+static void add_node(void *data, uint32_t node)
+{
+	struct content_keys *c = data;
+
+	if (c->rc == 0)
+		c->rc = store_add_content(c->store, c->content, &c->keys->key[node], c->err);
+}
+
+static void add_version(void *data, uint32_t version)
+{
+	struct content_keys *c = data;
+
+	if (c->rc == 0)
+		c->rc = store_add_content(c->store, c->content,
+			&c->keys->version[version].key, c->err);
+}
+
 /* Records a bundle that stands at its path. file[] moves into the row. */
 static int record_bundle(struct capture *c, const struct group *g, struct job *job,
 	struct assembly *a, struct err *err)
@@ -118,9 +143,21 @@ static int record_bundle(struct capture *c, const struct group *g, struct job *j
 	}
 	row.file = a->is_same ? job->row.file : a->file;
 	row.nfile = a->is_same ? job->row.nfile : a->nfile;
-	if (store_add_bundle(store, &row, err))
+	struct content_keys keys = { store, &g->keys, &row.content_id, err, 0 };
+	if (store_begin(store, err))
 		return -1;
-	return add_history(c, g, job, &a->content_id, err);
+	int rc = store_add_bundle(store, &row, err);
+	if (rc == 0)
+		rc = add_history(c, g, job, &a->content_id, err);
+	/* One-off captures may be collected: nothing says which still matter. */
+	if (rc == 0 && !job->request->is_one_off) {
+		plan_wanted(&g->keys, job->frame, add_node, add_version, &keys);
+		rc = keys.rc;
+	}
+	if (rc == 0)
+		return store_commit(store, err);
+	store_rollback(store);
+	return rc;
 }
 
 /* Retagging: trace.json alone, its git section alone. */

@@ -486,6 +486,38 @@ out:
 	return rc;
 }
 
+struct tag_walk {
+	struct repo *repo;
+	void (*each)(void *data, const char *commit);
+	void *data;
+};
+
+static int visit_tag(const char *name, git_oid *id, void *data)
+{
+	struct tag_walk *walk = data;
+	git_object *object = NULL, *commit = NULL;
+	char hex[GIT_OID_HEXSZ + 1];
+
+	(void)name;
+	if (git_object_lookup(&object, walk->repo->git, id, GIT_OBJECT_ANY) == 0
+		&& git_object_peel(&commit, object, GIT_OBJECT_COMMIT) == 0)
+		walk->each(walk->data, git_oid_tostr(hex, sizeof hex,
+			git_object_id(commit)));
+	git_object_free(commit);
+	git_object_free(object);
+	return 0;
+}
+
+int repo_each_tag(struct repo *r, void (*each)(void *data, const char *commit),
+	void *data, struct err *err)
+{
+	struct tag_walk walk = { r, each, data };
+
+	if (git_tag_foreach(r->git, visit_tag, &walk) < 0)
+		return view_fail(err, STATUS_MACHINE, "cannot read git's tags");
+	return 0;
+}
+
 int repo_is_dirty(struct repo *r, const struct input *input, struct err *err)
 {
 	int rc = -1, is_filtered;

@@ -535,6 +535,56 @@ static void unwritable(void)
 	CHECK_INT(status, 0);
 }
 
+static void see_object(void *data, const struct sha256 *sha)
+{
+	struct buf *b = data;
+	buf_add(b, sha->byte, SHA256_SIZE);
+}
+
+/* Contents name the objects of their keys, until those are dropped. */
+static void contents(void)
+{
+	struct store *s = fill("contents", 3);
+	struct sha256 content = h(50), key = h(0), none = h(77);
+	struct buf b = BUF_INIT;
+	for (int i = 0; i < 2; i++)
+		CHECK(works(store_add_content(s, &content, &key, &err)));
+	CHECK(works(store_add_content(s, &content, &none, &err)));
+	key = h(2);
+	CHECK(works(store_add_content(s, &content, &key, &err)));
+	CHECK(works(store_each_content_object(s, &content, see_object, &b, &err)));
+	struct sha256 want[2] = { name_of(0), name_of(2) };
+	CHECK_INT(b.len, sizeof want);
+	CHECK(b.len == sizeof want && !memcmp(b.data, want, sizeof want));
+	buf_reset(&b);
+	CHECK(works(store_each_content_object(s, &none, see_object, &b, &err)));
+	CHECK_INT(b.len, 0);
+
+	struct gc_options o = { .max_bytes = 1, .is_kept = keep,
+		.data = &want[1], .dry_run = 1 };
+	struct gc_result r;
+	uint64_t size;
+	store_close(s);
+	/* A dry run needs no lock. */
+	s = open_store("contents", STORE_READ);
+	CHECK(works(gc_run(s, &o, &r, &err)));
+	CHECK_INT(r.nremoved, 2);
+	CHECK(works(gc_size(s, &size, &err)));
+	CHECK_INT(size, 3 * SIZE);
+	store_close(s);
+	s = open_store("contents", STORE_EXCLUSIVE);
+	o.dry_run = 0;
+	CHECK(works(gc_run(s, &o, &r, &err)));
+	CHECK_INT(r.nremoved, 2);
+	CHECK(works(store_each_content_object(s, &content, see_object, &b, &err)));
+	CHECK_INT(b.len, SHA256_SIZE);
+	CHECK(b.len == SHA256_SIZE && !memcmp(b.data, &want[1], SHA256_SIZE));
+	CHECK(works(gc_size(s, &size, &err)));
+	CHECK_INT(size, SIZE);
+	buf_release(&b);
+	store_close(s);
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/stbuild-test-XXXXXX";
@@ -548,6 +598,7 @@ int main(void)
 	old_rows();
 	check();
 	absent();
+	contents();
 	damaged_database();
 	unwritable();
 	CHECK_INT(chdir("/"), 0);

@@ -180,6 +180,38 @@ static int dirty(struct repo *r, const char *path, const char *text)
 	return rc;
 }
 
+static void add_line(void *data, const char *commit)
+{
+	buf_addf(data, "%s\n", commit);
+}
+
+/* Light and annotated, a tag of a tag, and those of what is no commit. */
+static void test_tags(void)
+{
+	struct err err = ERR_INIT;
+	struct buf got = BUF_INIT;
+
+	sh("tags", "git init -q .; echo one >a; git add a; git commit -q -m one");
+	struct repo *r = open_at("tags", NULL);
+	CHECK_INT(repo_each_tag(r, add_line, &got, &err), 0);
+	CHECK_STR(buf_str(&got), "");
+	sh("tags", "git tag -a -m x v1; git tag -a -m y y v1; echo two >a;"
+		"git commit -q -a -m two; git tag light; echo three >a;"
+		"git commit -q -a -m three; git tag blob HEAD:a; git tag tree HEAD:");
+	CHECK_INT(repo_each_tag(r, add_line, &got, &err), 0);
+	CHECK_INT(got.len, 3 * 41);
+	const char *const rev[] = { "HEAD~2", "HEAD~1" };
+	for (int i = 0; i < 2; i++) {
+		char *ask_for = xasprintf("git rev-parse %s", rev[i]);
+		char *id = ask("tags", ask_for);
+		CHECK(strstr(buf_str(&got), id) != NULL);
+		free(id);
+		free(ask_for);
+	}
+	buf_release(&got);
+	repo_close(r);
+}
+
 static void test_head(void)
 {
 	struct err err = ERR_INIT;
@@ -607,6 +639,7 @@ int main(void)
 	unsetenv("GIT_WORK_TREE");
 	unsetenv("GIT_INDEX_FILE");
 	test_head();
+	test_tags();
 	test_tree();
 	test_filters();
 	test_kinds();

@@ -756,6 +756,9 @@ static void history(void)
 	CHECK(works(store_each_history(s, "hero", 2, see_history, &b, &err)));
 	CHECK_STR(buf_str(&b),
 		"hero@2 0123456789012345678901234567890123456789 1 50;");
+	buf_reset(&b);
+	CHECK(works(store_each_history(s, NULL, -1, see_history, &b, &err)));
+	CHECK(strstr(buf_str(&b), "other@2 ") && strstr(buf_str(&b), "hero@1 "));
 	buf_release(&b);
 	struct store_stats stats;
 	CHECK(works(store_stats(s, &stats, &err)));

@@ -132,12 +132,49 @@ static void check_print(void)
 	buf_release(&text);
 }
 
+static void check_quantities(void)
+{
+	static const struct { const char *text; long long n; } bytes[] = {
+		{ "0", 0 }, { "1024", 1024 }, { "1b", 1 }, { "2 kB", 2000 },
+		{ "1.5KiB", 1536 }, { "10GiB", 10737418240 },
+		{ "8192TiB", 9007199254740992 }, { "8193TiB", -1 },
+		{ "", -1 }, { "-1", -1 }, { "GiB", -1 }, { "1 x", -1 },
+		{ "1.2.3", -1 }, { "1e3", -1 }, { "0x10", -1 }, { "1GiB ", -1 }
+	};
+	for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+		uint64_t n = 7;
+		int ret = bytes_parse(bytes[i].text, &n);
+		CHECK_INT(ret ? -1 : (long long)n, bytes[i].n);
+		CHECK(!ret || n == 7);
+	}
+	double s = 7;
+	CHECK(!age_parse("30d", &s) && s == 2592000);
+	CHECK(!age_parse("90", &s) && s == 90);
+	CHECK(!age_parse("1.5 H", &s) && s == 5400);
+	CHECK(age_parse("1y", &s) && age_parse("d", &s) && s == 5400);
+
+	static const struct { uint64_t n; const char *text; } printed[] = {
+		{ 0, "0 bytes" }, { 1, "1 byte" }, { 1023, "1023 bytes" },
+		{ 1024, "1.0 KiB" }, { 1536, "1.5 KiB" },
+		{ 1048575, "1.0 MiB" }, { 10737418240, "10.0 GiB" },
+		{ UINT64_MAX, "16384.0 PiB" }
+	};
+	struct buf text = BUF_INIT;
+	for (size_t i = 0; i < sizeof printed / sizeof *printed; i++) {
+		buf_reset(&text);
+		bytes_print(printed[i].n, &text);
+		CHECK_STR(buf_str(&text), printed[i].text);
+	}
+	buf_release(&text);
+}
+
 int main(void)
 {
 	check_parse();
 	check_json();
 	check_equal();
 	check_print();
+	check_quantities();
 	for (int i = 0; i < 6; i++) {
 		enum value_type type;
 		CHECK(!value_type_parse(value_type_name((enum value_type)i), &type));

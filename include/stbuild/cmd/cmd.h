@@ -74,6 +74,10 @@ int cmd_completion(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_diff(struct options *o, const struct args_list *operand,
 	struct err *err);
+int cmd_fsck(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_gc(struct options *o, const struct args_list *operand,
+	struct err *err);
 int cmd_graph(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_help(struct options *o, const struct args_list *operand,
@@ -86,6 +90,8 @@ int cmd_inspect(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_replay(struct options *o, const struct args_list *operand,
 	struct err *err);
+int cmd_stats(struct options *o, const struct args_list *operand,
+	struct err *err);
 int cmd_status(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_version(struct options *o, const struct args_list *operand,
@@ -95,6 +101,8 @@ extern const struct args_option capture_option[];
 extern const struct args_option check_option[];
 extern const struct args_option clean_option[];
 extern const struct args_option diff_option[];
+extern const struct args_option fsck_option[];
+extern const struct args_option gc_option[];
 extern const struct args_option graph_option[];
 extern const struct args_option help_option[];
 extern const struct args_option import_option[];

@@ -97,6 +97,8 @@ void session_close(struct session *s);
  */
 int session_store(struct session *s, struct store **out, struct err *err)
 	WARN_UNUSED;
+/* Closes it; what it was lent to may not be used any more. */
+void session_close_store(struct session *s);
 /* Where it is, or would be. */
 const char *session_store_dir(const struct session *s);
 /*

@@ -4,6 +4,7 @@
 /* Values of uniforms: the types of the manifest and their text and JSON. */
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "util/err.h"
 
@@ -46,6 +47,15 @@ struct cJSON *value_to_json(const struct value *value);
 /* "0.5", "true", "1, 0.5, 0": shortest digits that give the float back. */
 void value_print(const struct value *value, struct buf *out);
 int value_equal(const struct value *a, const struct value *b);
+
+/*
+ * "10GiB", "500 MB", "1024": bytes, at most 2^53. "30d", "2w", "90": seconds.
+ * 0, or -1 when it is no such thing. Letters of either case.
+ */
+int bytes_parse(const char *text, uint64_t *out);
+int age_parse(const char *text, double *out);
+/* "0 bytes", "3.4 MiB". */
+void bytes_print(uint64_t n, struct buf *out);
 
 /* Shortest decimal digits that read back as the same float or double. */
 void print_float(float v, struct buf *out);

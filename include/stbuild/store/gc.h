@@ -3,7 +3,10 @@
 
 #include "store/store.h"
 
-/* Collection and repair of a store opened exclusively (DESIGN 6). */
+/*
+ * Collection and repair of a store opened exclusively (DESIGN 6); what only
+ * looks, a dry run or a check, can do so beside builds, in one opened to read.
+ */
 
 struct gc_options {
 	uint64_t max_bytes;	/* of objects; 0: no limit */
@@ -20,6 +23,8 @@ struct gc_result {
 	int is_complete;
 };
 
+/* Bytes of all objects that rows name: what max_bytes is compared with. */
+int gc_size(struct store *s, uint64_t *out, struct err *err) WARN_UNUSED;
 /*
  * Least recently used first. Also removes leftovers in tmp/ and, once a day or
  * without a time limit, object files that no row names (they count as removed)

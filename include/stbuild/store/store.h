@@ -248,9 +248,20 @@ struct history_row {
 };
 int store_add_history(struct store *s, const struct history_row *row,
 	struct err *err) WARN_UNUSED;
-/* All rows of a trace (frame -1: all frames), oldest first. */
+/* All rows of a trace (null: of all; frame -1: all frames), oldest first. */
 int store_each_history(struct store *s, const char *trace, int frame,
 	int (*each)(void *data, const struct history_row *row), void *data,
+	struct err *err) WARN_UNUSED;
+
+/*
+ * Remembers that the bundles of a content were written from a key's products.
+ * The objects of contents that matter are what gc must keep. Calls each for
+ * those that still stand.
+ */
+int store_add_content(struct store *s, const struct sha256 *content_id,
+	const struct sha256 *key, struct err *err) WARN_UNUSED;
+int store_each_content_object(struct store *s, const struct sha256 *content_id,
+	void (*each)(void *data, const struct sha256 *object), void *data,
 	struct err *err) WARN_UNUSED;
 
 /*
@@ -267,8 +278,11 @@ int store_add_memo(struct store *s, const char *kind,
 /* Numbers for stats --------------------------------------------------------- */
 
 struct store_stats {
-	uint64_t nnode, nproduct, nobject, object_bytes, db_bytes;
+	uint64_t nnode, nproduct, nobject, object_bytes;
+	uint64_t db_bytes;		/* with its log */
 	uint64_t nprogram, nbundle, nhistory, nalias;
+	uint64_t product_bytes;		/* of objects that are products */
+	uint64_t derived_bytes;		/* of those that are derived, and no products */
 };
 int store_stats(struct store *s, struct store_stats *out, struct err *err)
 	WARN_UNUSED;

@@ -72,6 +72,12 @@ int repo_head_id(struct repo *r, char id[41], struct err *err) WARN_UNUSED;
 /* Any revision as git rev-parse takes it, peeled to a commit. branch stays null. */
 int repo_resolve(struct repo *r, const char *rev, struct repo_commit *out,
 	struct err *err) WARN_UNUSED;
+/*
+ * Calls each with the commit (40 hex digits) of every tag, in no order.
+ * Tags of what is no commit are passed over.
+ */
+int repo_each_tag(struct repo *r, void (*each)(void *data, const char *commit),
+	void *data, struct err *err) WARN_UNUSED;
 void repo_commit_release(struct repo_commit *c);
 
 /*
