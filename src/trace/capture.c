@@ -185,10 +185,6 @@ static void make_runners(struct capture *c)
 		struct runner *r = &c->runner[i];
 		r->capture = c;
 		r->is_session_worker = i == 0;
-		r->program = xcalloc(c->nset + 1, sizeof *r->program);
-		for (size_t s = 0; s < c->nset; s++)
-			r->program[s] = xcalloc(c->env->manifest->npass,
-				sizeof *r->program[s]);
 	}
 	c->pool = pool_new(proc_ncpu());
 }
@@ -201,9 +197,7 @@ static void capture_release(struct capture *c)
 		struct runner *r = &c->runner[i];
 		if (r->worker && !r->is_session_worker)
 			worker_close(r->worker);
-		for (size_t s = 0; s < c->nset; s++)
-			free(r->program[s]);
-		free(r->program);
+		map_release(&r->program);
 	}
 	free(c->runner);
 	if (c->pool)

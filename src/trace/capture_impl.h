@@ -24,7 +24,7 @@ struct runner {
 	int nstoring;			/* products on their way to the store */
 	int nassembling;
 	uint64_t unsaved_ns;		/* of draws since state was last stored */
-	uint32_t **program;		/* a set each: ids a pass, in this worker */
+	struct map program;		/* by program id: its number in the worker */
 };
 
 struct capture {

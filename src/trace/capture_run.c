@@ -414,22 +414,21 @@ static int hook_program(void *data, struct worker *w, int p, uint32_t *id,
 	struct runner *r = data;
 	struct capture *c = r->capture;
 	struct program_env env = c->env->programs;
-	size_t set = 0;
+	struct program *program = &r->group->set->programs.program[p];
+	const unsigned char *key = program->shader.program_id.byte;
+	size_t known = map_get(&r->program, key, SHA256_SIZE);
 
 	(void)w;
-	while (c->set[set] != r->group->set)
-		set++;
-	uint32_t *known = &r->program[set][p];
-	if (*known == 0) {
-		struct program *program = &c->set[set]->programs.program[p];
+	if (known == MAP_NONE) {
 		env.worker = runner_worker;
 		env.data = r;
 		program->id = 0;
 		if (program_link(&env, &r->group->variant, program, err))
 			return -1;
-		*known = program->id;
+		known = program->id;
+		map_put(&r->program, key, SHA256_SIZE, known);
 	}
-	*id = *known;
+	*id = (uint32_t)known;
 	return 0;
 }
 
@@ -471,9 +470,7 @@ static int start_worker(struct runner *r, struct err *err)
 	}
 	if (r->worker)
 		return 0;
-	for (size_t i = 0; i < r->capture->nset; i++)
-		memset(r->program[i], 0, env->manifest->npass *
-			sizeof *r->program[i]);
+	map_release(&r->program);
 	if (r->is_session_worker ?
 	    env->programs.worker(env->programs.data, &r->worker, err) :
 	    env->new_worker(env->data, &r->worker, err))
@@ -491,7 +488,9 @@ static int start_worker(struct runner *r, struct err *err)
 				&r->capture->set[i]->programs.program[p];
 			if (program->id && program->worker ==
 			    worker_serial(r->worker))
-				r->program[i][p] = program->id;
+				map_put(&r->program,
+					program->shader.program_id.byte,
+					SHA256_SIZE, program->id);
 		}
 	return 0;
 }
