@@ -396,19 +396,39 @@ static char *stage_text(const struct plan *plan,
 	return buf_detach(&out);
 }
 
-/* A storage block of which something may be written. */
-static int writes_storage(const struct glsl *g)
+/*
+ * Names of the blocks that are declared readonly, at each of their
+ * declarations; none where a directive plays with the words.
+ */
+static void find_readonly(const struct glsl *g, struct map *names)
 {
+	struct buf scratch = BUF_INIT;
 	int is_readonly = 0;
-	for (size_t i = 0; i < g->ntoken; i++) {
+
+	for (size_t i = 0; i < g->ntoken; i++)
+		if (g->token[i].is_directive && (glsl_is(g, i, "readonly")
+			|| glsl_is(g, i, "buffer")))
+			return;
+	for (size_t i = 0; i + 2 < g->ntoken; i++) {
 		if (glsl_is(g, i, ";") || glsl_is(g, i, "}") || glsl_is(g, i, "{"))
 			is_readonly = 0;
 		else if (glsl_is(g, i, "readonly"))
 			is_readonly = 1;
-		else if (glsl_is(g, i, "buffer") && !is_readonly)
-			return 1;
+		else if (glsl_is(g, i, "buffer") && glsl_is(g, i + 2, "{")) {
+			size_t n;
+			const char *name = glsl_token_text(g, i + 1, &scratch, &n);
+			size_t known = map_get(names, name, n);
+			map_put(names, name, n, (size_t)is_readonly
+				& (known == MAP_NONE ? 1 : known));
+		}
 	}
-	return 0;
+	buf_release(&scratch);
+}
+
+int shader_is_readonly(const struct shader *s, const char *block)
+{
+	/* An element of an array of blocks is "name[0]". */
+	return map_get(&s->readonly, block, strcspn(block, "[")) == 1;
 }
 
 static void hash_tokens(struct sha256_ctx *ctx, const char *text)
@@ -464,8 +484,7 @@ int shader_build(const struct variant *v, int p, const struct source *source,
 	glsl_drop_unused(&user, plan.entry);
 	glsl_canonical(&user, 1, &out->tokens);
 	out->has_discard = glsl_mentions(&user, "discard", 1);
-	if (plan.is_compute || plan.pass->nstorage)
-		out->writes_storage_maybe = writes_storage(&user);
+	find_readonly(&user, &out->readonly);
 	result = 0;
 out:
 	glsl_release(&user);
@@ -477,6 +496,7 @@ void shader_release(struct shader *s)
 {
 	if (!s)
 		return;
+	map_release(&s->readonly);
 	free(s->vertex);
 	free(s->stage);
 	buf_release(&s->tokens);

@@ -127,6 +127,11 @@ int program_load(const struct program_env *env, const struct variant *v,
 		shader_log(m, p, &out->source, log, err);
 		goto out;
 	}
+	/* GL does not tell; the text does. */
+	for (size_t i = 0; i < out->reflection.nblock; i++)
+		if (shader_is_readonly(&out->shader,
+			out->reflection.block[i].name))
+			out->reflection.block[i].is_written = 0;
 	out->ok = 1;
 	ret = 0;
 out:

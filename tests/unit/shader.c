@@ -277,7 +277,7 @@ static void texts(void)
 	pass[0].nextra_output = 1;
 	pass[0].extra_output[0] = FORMAT_RGBA16F;
 	s = build("buffer B { float b; }; void mainCompute(ivec2 p) {}", &best, NULL);
-	CHECK(!s.vertex && s.is_compute && s.writes_storage_maybe);
+	CHECK(!s.vertex && s.is_compute && !shader_is_readonly(&s, "B"));
 	HOLDS(s.stage, "#version 430 core\n", "HW_PERFORMANCE", "!iAudio",
 		"local_size_x = 8, local_size_y = 4, local_size_z = 1",
 		"layout(r32f, binding = 0) uniform image2D iOutput;",
@@ -291,7 +291,7 @@ static void texts(void)
 	s = build("void mainCubemap(out vec4 c, in vec2 p, in vec3 o, in vec3 d)"
 		"{ c.x += 1.; discard; }", &best, NULL);
 	HOLDS(s.stage, "uniform int " SHADER_FACE, "mainCubemap(inout vec4 c, in");
-	CHECK(s.has_discard && !s.writes_storage_maybe);
+	CHECK(s.has_discard);
 	shader_release(&s);
 	const struct shader_target no_es = { 410, 0 };
 	s = build("mainCubemap", &no_es, "ARB_ES3_compatibility");
@@ -313,7 +313,20 @@ static void texts(void)
 	s = build("layout(std430, binding = 1) readonly buffer B { float b; };"
 		IMAGE, &best, NULL);
 	HOLDS(s.stage, "#version 430 core\n", "readonly buffer B");
-	CHECK(!s.writes_storage_maybe);
+	CHECK(shader_is_readonly(&s, "B") && shader_is_readonly(&s, "B[0]"));
+	CHECK(!shader_is_readonly(&s, "C") && !shader_is_readonly(&s, "BB"));
+	shader_release(&s);
+	s = build("buffer W { int w; }; readonly buffer R { int r; };"
+		"readonly restrict buffer Q { int q; } q; buffer V { int v; };"
+		"\n#if 1\nreadonly buffer D { int d; };\n#else\n"
+		"buffer D { int d; };\n#endif\n" IMAGE, &best, NULL);
+	CHECK(shader_is_readonly(&s, "R") && shader_is_readonly(&s, "Q"));
+	CHECK(!shader_is_readonly(&s, "W") && !shader_is_readonly(&s, "V"));
+	CHECK(!shader_is_readonly(&s, "D"));
+	shader_release(&s);
+	s = build("#define readonly\nreadonly buffer R { int r; };" IMAGE, &best,
+		NULL);
+	CHECK(!shader_is_readonly(&s, "R"));
 	shader_release(&s);
 	s = build("#define A out vec4 c, vec2 p\nvoid mainImage(A) {}", &best, NULL);
 	HOLDS(s.stage, "void mainImage(out vec4 color");

@@ -53,7 +53,7 @@ struct shader {
 	struct sha256 program_id;	/* tokens of all of the above */
 	struct buf tokens;	/* canonical tokens of the user's text that count for S(p) */
 	int has_discard;	/* in kept tokens */
-	int writes_storage_maybe;	/* has storage blocks that are not readonly */
+	struct map readonly;	/* names of storage blocks; 1 when certainly so */
 };
 
 /*
@@ -65,6 +65,8 @@ int shader_build(const struct variant *v, int p, const struct source *source,
 	const struct shader_target *target, struct shader *out,
 	struct err *err) WARN_UNUSED;
 void shader_release(struct shader *s);
+/* 1 when a storage block, by the name GL has for it, is certainly readonly. */
+int shader_is_readonly(const struct shader *s, const char *block);
 
 /*
  * The text for project.sttf and source_sha256: custom uniform declarations in
