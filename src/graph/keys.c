@@ -168,6 +168,8 @@ static void encode_pass_input(struct encoder *e, const struct keys *k,
 		int w, h;
 		target_size(k->scene->variant, in->pass, &w, &h);
 		encoder_u64(e, TAG_ZERO, (uint64_t)w << 32 | (uint64_t)h);
+		/* Where a format has no alpha, zeros read as (0, 0, 0, 1). */
+		encoder_u64(e, TAG_FORMAT, m->pass[in->pass].format);
 		encoder_say(e, "channel %d previous frame of '%s': zeros",
 			in->channel, m->pass[in->pass].name);
 		return;
@@ -327,13 +329,19 @@ struct table {
 
 static uint32_t table_fold(struct table *t, const struct keys *k, uint32_t node)
 {
+	const unsigned *mips = k->scene->graph->mips;
 	size_t at;
 
 	memcpy(&at, k->key[node].byte, sizeof at);
 	for (at &= t->nslot - 1; t->slot[at] != 0; at = (at + 1) & (t->nslot - 1)) {
 		uint32_t other = t->slot[at] - 1;
-		if (sha256_equal(&k->key[other], &k->key[node]))
-			return other;
+		if (!sha256_equal(&k->key[other], &k->key[node]) ||
+		    mips[keys_node_pass(k, other)] !=
+		    mips[keys_node_pass(k, node)])
+			continue;
+		k->next_same[node] = k->next_same[other];
+		k->next_same[other] = node;
+		return other;
 	}
 	t->slot[at] = node + 1;
 	return node;
@@ -405,6 +413,30 @@ static void next_versions(struct keys *k, struct encoder *e, uint32_t node)
 	}
 }
 
+/* Passes whose nodes are read, drawn over, or leave something in storage. */
+static int *find_taken(const struct keys *k)
+{
+	const struct graph *g = k->scene->graph;
+	int *taken = xcalloc(k->scene->variant->manifest->npass + 1,
+		sizeof *taken);
+
+	for (size_t i = 0; i < g->nedge; i++)
+		taken[g->edge[i].from] |= g->is_reached[g->edge[i].to] &&
+			channel_is_active(k->program[g->edge[i].to].reflection,
+			g->edge[i].channel);
+	for (size_t i = 0; i < g->norder; i++) {
+		int p = g->order[i];
+		if (!g->is_reached[p])
+			continue;
+		const struct reflection *r = k->program[p].reflection;
+		taken[p] |= history_distance(k, p) > 0;
+		for (size_t b = 0; b < r->nblock; b++)
+			taken[p] |= r->block[b].is_written &&
+				block_storage(k, p, &r->block[b]) >= 0;
+	}
+	return taken;
+}
+
 int keys_compute(const struct scene *scene, const struct key_program *program,
 	const struct sha256 *driver, int nframe, const struct key_hooks *hooks,
 	struct keys *out, struct err *err)
@@ -431,6 +463,9 @@ int keys_compute(const struct scene *scene, const struct key_program *program,
 		sizeof *out->static_part);
 	out->key = xcalloc(nnode + 1, sizeof *out->key);
 	out->canon = xcalloc(nnode + 1, sizeof *out->canon);
+	out->next_same = xcalloc(nnode + 1, sizeof *out->next_same);
+	memset(out->next_same, 0xff, (nnode + 1) * sizeof *out->next_same);
+	out->is_taken = find_taken(out);
 	out->found = xcalloc((nnode + 1) * g->nstorage + 1,
 		sizeof *out->found);
 	for (size_t i = 0; i < g->norder; i++) {
@@ -468,9 +503,19 @@ void keys_release(struct keys *k)
 	free(k->static_part);
 	free(k->key);
 	free(k->canon);
+	free(k->next_same);
+	free(k->is_taken);
 	free(k->version);
 	free(k->found);
 	memset(k, 0, sizeof *k);
+}
+
+void keys_replace(struct keys *k, uint32_t node, const struct sha256 *key)
+{
+	if (k->is_taken[keys_node_pass(k, node)])
+		BUG("a new key for a node that others hold");
+	for (; node != NODE_NONE; node = k->next_same[node])
+		k->key[node] = *key;
 }
 
 size_t keys_takes(const struct keys *k, uint32_t node, struct take out[TAKE_MAX])

@@ -76,6 +76,7 @@ struct sweep {
 	int checkpointed;		/* frames asked about so far */
 	uint32_t fault;
 	int is_stopping;
+	int is_listed;			/* what lives at the stop is in saving */
 	enum sweep_state ending;	/* once all that is under way arrived */
 	enum sweep_state ended;		/* sticks, BUSY until then */
 };
@@ -483,7 +484,9 @@ static int take_target(struct sweep *s, uint32_t node, const struct take *take,
 	for (size_t i = 0; i < ntake; i++)
 		is_read |= take[i].kind == TAKE_CHANNEL &&
 			take[i].node == history;
-	if (s->plan->node[history].last_use == node && !is_read) {
+	/* Passes that are alike may share a node; each has textures of its own. */
+	if (s->plan->node[history].last_use == node && !is_read &&
+	    keys_node_pass(s->keys, history) == p) {
 		*out = s->slot_of[history] - 1;
 		s->slot_of[history] = 0;
 		return 0;
@@ -506,7 +509,8 @@ static int take_storage(struct sweep *s, uint32_t node, const struct take *take,
 	uint32_t held = s->buffer_of[take->version];
 	size_t at;
 
-	if (!take->is_written)
+	/* Bound twice, it is written in one place. */
+	if (!take->is_written || s->buffer_of[take->next_version] != 0)
 		return 0;
 	if (now->last_use == node) {
 		s->buffer_of[take->version] = 0;
@@ -674,7 +678,7 @@ static int read_node(struct sweep *s, uint32_t node, struct err *err)
 		const struct plan_version *pv = &s->plan->version[v];
 		if (at++ < s->nread)
 			continue;
-		if (pv->is_wanted && pv->action == ACTION_DRAW) {
+		if (pv->is_wanted && !s->is_version_read[v] && pv->action == ACTION_DRAW) {
 			int storage = s->keys->version[v].storage;
 			uint64_t size = s->scene->graph->storage_size[storage];
 			struct slab *slab = worker_slab(s->worker, size, err);
@@ -843,7 +847,7 @@ static int handle_events(struct sweep *s, struct err *err)
 
 static int advance(struct sweep *s, struct err *err)
 {
-	while (s->node < s->plan->end && !s->is_stopping) {
+	while (s->node < s->plan->end && (!s->is_stopping || s->is_drawn)) {
 		const struct plan_node *n = &s->plan->node[s->node];
 		end_frame(s);
 		int rc = save_live(s, err);
@@ -862,14 +866,20 @@ static int advance(struct sweep *s, struct err *err)
 			rc = read_node(s, s->node, err);
 			if (rc != 0)
 				return rc;
-			if (n->is_wanted && n->is_used &&
+			if (n->is_wanted && !s->is_stopping &&
 			    !s->hooks.is_settled(s->hooks.data, s->node))
 				return STEP_BLOCKED;
 		}
 		s->is_drawn = 0;
 		s->node++;
 	}
-	return 0;
+	if (!s->is_stopping)
+		return 0;
+	/* What is drawn and still needed must not be drawn again. */
+	if (!s->is_listed && s->nsaving == 0)
+		list_live(s);
+	s->is_listed = 1;
+	return save_live(s, err);
 }
 
 void sweep_stop(struct sweep *s)
@@ -908,18 +918,18 @@ enum sweep_state sweep_step(struct sweep *s, struct err *err)
 	int rc = handle_events(s, err);
 	if (rc == 0)
 		rc = advance(s, err);
+	if (rc == STEP_MISS) {
+		/* Events of this sweep must not reach the next one. */
+		s->ending = SWEEP_MISS;
+		s->is_stopping = 1;
+		rc = advance(s, err);
+	}
 	if (rc >= 0 && worker_flush(s->worker, err))
 		rc = -1;
 	if (rc < 0) {
 		if (worker_is_dead(s->worker))
 			find_fault(s);
 		return s->ended = SWEEP_FAILED;
-	}
-	if (rc == STEP_MISS) {
-		/* Events of this sweep must not reach the next one. */
-		s->ending = SWEEP_MISS;
-		s->is_stopping = 1;
-		rc = 0;
 	}
 	if (rc == 0 && s->nqueue == 0 && s->nreading == 0)
 		return s->ended = s->ending;

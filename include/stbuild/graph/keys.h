@@ -6,6 +6,9 @@
  * equal keys are one: each (frame, pass) has a canonical node, the first with
  * its key, and everything behind this module speaks of canonical nodes.
  *
+ * Nodes of passes that share a program and inputs are one only if both have
+ * mip chains on the same outputs, or neither: their texture has them, or not.
+ *
  * Nodes are numbered frame x norder + position, so that a smaller number runs
  * earlier.
  */
@@ -49,7 +52,9 @@ struct keys {
 	int norder;
 	struct sha256 *static_part;	/* a pass each */
 	struct sha256 *key;	/* a node each: after aliases */
-	uint32_t *canon;	/* a node each: the first with its key */
+	uint32_t *canon;	/* a node each: the first with its key and mips */
+	uint32_t *next_same;	/* a node each: a list behind each canonical one */
+	int *is_taken;		/* a pass each: keys may hold keys of its nodes */
 	struct version *version;
 	size_t nversion, version_cap;
 	/* (node x nstorage): version a node finds; and after the last node. */
@@ -84,6 +89,11 @@ struct take {
 /* Fills out with what node takes when it is drawn; returns how many. */
 size_t keys_takes(const struct keys *k, uint32_t node,
 	struct take out[TAKE_MAX]);
+/*
+ * Another key for a canonical node and its likes, once it is known to be an
+ * alias; of a pass that is not taken, so that no other key changes.
+ */
+void keys_replace(struct keys *k, uint32_t node, const struct sha256 *key);
 /* The node whose picture a node draws over, by the rules of history. */
 uint32_t keys_history(const struct keys *k, uint32_t node);
 

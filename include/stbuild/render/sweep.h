@@ -62,7 +62,10 @@ enum sweep_state {
 struct sweep *sweep_new(const struct plan *plan, struct worker *worker,
 	const struct sweep_hooks *hooks);
 void sweep_free(struct sweep *s);
-/* Issues nothing more; the sweep is done when what is under way has arrived. */
+/*
+ * Draws nothing more, and reads back what is drawn and was still to be used;
+ * the sweep is done when all that has arrived.
+ */
 void sweep_stop(struct sweep *s);
 /* Issues what can be issued and handles events that wait; never blocks. */
 enum sweep_state sweep_step(struct sweep *s, struct err *err);
