@@ -41,6 +41,8 @@ struct capture {
 	int nrunner;
 	struct pool *pool;
 	struct map drawn;		/* keys drawn in this run */
+	uint64_t nalias;		/* found in this run */
+	int is_waiting;			/* the next group, until another is done */
 	struct map failed;		/* keys that cannot be: index in fault */
 	struct errs fault;
 	uint64_t ndraw_planned;

@@ -119,9 +119,16 @@ static int has_arrived(const struct group *g, uint32_t node)
 	for (size_t i = 0; i < n; i++)
 		if (take[i].kind == TAKE_STORAGE && take[i].is_written &&
 		    g->plan.version[take[i].next_version].is_wanted &&
+		    g->plan.version[take[i].next_version].action ==
+		    ACTION_DRAW &&
 		    !g->is_version_stored[take[i].next_version])
 			return 0;
 	return 1;
+}
+
+static int is_taken(const struct group *g, uint32_t node)
+{
+	return g->keys.is_taken[keys_node_pass(&g->keys, node)];
 }
 
 /* Called whenever something of the node has arrived. */
@@ -143,9 +150,16 @@ static int rivalry_judge(struct runner *r, uint32_t node, struct err *err)
 		    !is_same_node(r, node, &rival[i]))
 			continue;
 		map_put(&r->capture->drawn, rival[i].byte, SHA256_SIZE, 1);
-		g->needs_rekey = 1;
-		return store_add_alias(store, &g->keys.key[node], &rival[i],
-			err);
+		r->capture->nalias++;
+		if (store_add_alias(store, &g->keys.key[node], &rival[i], err))
+			return -1;
+		if (is_taken(g, node)) {
+			g->needs_rekey = 1;
+		} else {
+			keys_replace(&g->keys, node, &rival[i]);
+			g->has_new_keys = 1;
+		}
+		return 0;
 	}
 	return 0;
 }
@@ -156,6 +170,9 @@ static int hook_is_settled(void *data, uint32_t node)
 	struct group *g = r->group;
 	struct sha256 rival;
 
+	/* Nothing that follows hangs on a node that nobody takes. */
+	if (!is_taken(g, node))
+		return !g->needs_rekey;
 	if (g->rivalry[node] == RIVALRY_UNKNOWN)
 		g->rivalry[node] = find_rivals(r, node, &rival, 1) ?
 			RIVALRY_OPEN : RIVALRY_NONE;
@@ -514,9 +531,11 @@ static int start_sweep(struct runner *r, struct err *err)
 	return 0;
 }
 
-/* 1 when the group would draw what another runner is drawing and will store. */
+/* 1 when the group would draw what another runner is drawing and may store. */
 static int must_wait(struct capture *c, const struct group *g)
 {
+	int has_checkpoints = c->env->manifest->checkpoint != CHECKPOINT_OFF;
+
 	for (int i = 0; i < c->nrunner; i++) {
 		const struct group *other = c->runner[i].group;
 		struct map theirs = MAP_INIT;
@@ -525,7 +544,7 @@ static int must_wait(struct capture *c, const struct group *g)
 			continue;
 		for (uint32_t n = 0; n < other->plan.end; n++)
 			if (other->plan.node[n].action == ACTION_DRAW &&
-			    other->plan.node[n].is_wanted)
+			    (other->plan.node[n].is_wanted || has_checkpoints))
 				map_put(&theirs, other->keys.key[n].byte,
 					SHA256_SIZE, 1);
 		for (uint32_t n = 0; n < g->plan.end && !is_shared; n++)
@@ -539,21 +558,54 @@ static int must_wait(struct capture *c, const struct group *g)
 	return 0;
 }
 
+/* Keys with the aliases found; jobs that are current with them are settled. */
+static int rekey(struct capture *c, struct group *g, struct err *err)
+{
+	if (group_rekey(g, c->env, c->env->programs.driver, err))
+		return -1;
+	g->nalias = c->nalias;
+	g->first_open = 0;
+	for (size_t i = 0; i < g->njob; i++) {
+		struct job *job = &g->job[i];
+		if (!job->is_done && !job->is_under_way &&
+		    !job->needs_content &&
+		    capture_settle_job(c, g, job, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* Goes to the next group that has something to do, with aliases found since. */
+static int next_group(struct capture *c, struct err *err)
+{
+	for (; c->next_group < c->ngroup; c->next_group++) {
+		struct group *g = c->group[c->next_group];
+		if (!group_is_open(g))
+			continue;
+		if (g->nalias != c->nalias && rekey(c, g, err))
+			return -1;
+		if (group_is_open(g))
+			return 0;
+	}
+	return 0;
+}
+
 /* Gives idle runners the next groups, in order. */
 static int start_groups(struct capture *c, struct err *err)
 {
-	for (int i = 0; i < c->nrunner && !c->is_stopping; i++) {
+	for (int i = 0; i < c->nrunner && !c->is_stopping && !c->is_waiting;
+	    i++) {
 		struct runner *r = &c->runner[i];
 		if (r->group)
 			continue;
-		while (c->next_group < c->ngroup &&
-		    !group_is_open(c->group[c->next_group]))
-			c->next_group++;
+		if (next_group(c, err))
+			return -1;
 		if (c->next_group == c->ngroup)
 			return 0;
 		struct group *g = c->group[c->next_group];
 		capture_make_plan(c, g);
-		if (must_wait(c, g))
+		c->is_waiting = must_wait(c, g);
+		if (c->is_waiting)
 			return 0;
 		c->next_group++;
 		r->group = g;
@@ -597,25 +649,6 @@ static int sweep_failed(struct runner *r, struct err *cause, struct err *err)
 	return start_sweep(r, err);
 }
 
-/* Keys with the aliases found; jobs that are current with them are settled. */
-static int rekey(struct runner *r, struct err *err)
-{
-	struct capture *c = r->capture;
-	struct group *g = r->group;
-
-	if (group_rekey(g, c->env, c->env->programs.driver, err))
-		return -1;
-	g->first_open = 0;
-	for (size_t i = 0; i < g->njob; i++) {
-		struct job *job = &g->job[i];
-		if (!job->is_done && !job->is_under_way &&
-		    !job->needs_content &&
-		    capture_settle_job(c, g, job, err))
-			return -1;
-	}
-	return start_sweep(r, err);
-}
-
 static int step_sweep(struct runner *r, struct err *err)
 {
 	struct err cause = ERR_INIT;
@@ -651,7 +684,7 @@ static int runner_step(struct runner *r, struct err *err)
 	if (r->sweep && step_sweep(r, err))
 		return -1;
 	if (!r->sweep && r->nstoring == 0 && r->group->needs_rekey &&
-	    rekey(r, err))
+	    (rekey(r->capture, r->group, err) || start_sweep(r, err)))
 		return -1;
 	if (capture_assemble_ready(r, err))
 		return -1;
@@ -719,6 +752,7 @@ int capture_run_groups(struct capture *c, struct err *err)
 				rc = runner_step(&c->runner[i], err);
 				has_ended |= rc == 1;
 			}
+		c->is_waiting &= !has_ended;
 		if (rc >= 0)
 			rc = collect(c, 0, err);
 		report_progress(c);

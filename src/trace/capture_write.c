@@ -394,6 +394,8 @@ static int start_assembly(struct runner *r, struct job *job, struct err *err)
 
 	if (make_sttf(c, g, err))
 		return -1;
+	if (g->has_new_keys)
+		group_refresh(g, job);
 	struct assembly_job *aj = xcalloc(1, sizeof *aj);
 	struct assembly *a = &aj->assembly;
 	if (!find_pieces(c, g, job->frame,

@@ -237,8 +237,18 @@ int group_rekey(struct group *g, const struct capture_env *env,
 	if (find_keys(g, env, &driver->identity, err))
 		return -1;
 	judge_jobs(g, env);
-	g->needs_rekey = 0;
+	g->needs_rekey = g->has_new_keys = 0;
 	return 0;
+}
+
+void group_refresh(const struct group *g, struct job *job)
+{
+	struct encoder e = { BUF_INIT, NULL };
+	char *manifest = manifest_text(&g->variant);
+
+	find_inputs_id(g, job, manifest, &e);
+	cJSON_free(manifest);
+	encoder_release(&e);
 }
 
 int group_is_open(const struct group *g)

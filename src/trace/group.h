@@ -69,7 +69,9 @@ struct group {
 	unsigned char *noutput_stored;	/* a node each */
 	unsigned char *is_version_stored;	/* a version each */
 	unsigned char *rivalry;		/* a node each: enum rivalry */
-	int needs_rekey;		/* an alias was found */
+	int needs_rekey;		/* an alias was found that changes keys */
+	int has_new_keys;		/* one that changes bundles alone */
+	uint64_t nalias;		/* aliases of the run that keys are made with */
 	int has_keys, has_plan;
 };
 
@@ -88,6 +90,8 @@ int group_prepare(struct group *g, const struct capture_env *env,
 /* The same again, once an alias was found. */
 int group_rekey(struct group *g, const struct capture_env *env,
 	const struct driver_row *driver, struct err *err) WARN_UNUSED;
+/* A job's inputs_id anew, where the key of a picture was replaced. */
+void group_refresh(const struct group *g, struct job *job);
 /* 1 while some job is not done. */
 int group_is_open(const struct group *g);
 /* Frames of the jobs that wait for content, ascending; *frame is the caller's. */
