@@ -3,25 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <git2.h>
 #include <git2/sys/repository.h>
 
 #include "util/buf.h"
 #include "util/fs.h"
 #include "util/mem.h"
-#include "view.h"
-
-struct repo {
-	git_repository *git;
-	git_repository *bare;	/* the same for objects and attributes: no work tree's
-				   nor index's .gitattributes get in */
-	char *workdir;		/* null when bare */
-	char *prefix;		/* project's root from the repository's top */
-	const struct repo_cache *cache;
-	struct view *head;	/* of the commit that HEAD was at last, or null */
-	int has_head;		/* head is up to date; null without commits */
-	struct view *recent;	/* of repo_entry_id's last commit, or null */
-};
+#include "repo_impl.h"
 
 struct commit_tree {
 	struct tree tree;
@@ -274,8 +261,7 @@ static size_t utf8_length(const unsigned char *s)
 	return 0;
 }
 
-/* A copy as UTF-8: git keeps bytes, what we write is JSON. */
-static char *clean_text(const char *text)
+char *repo_clean_text(const char *text)
 {
 	struct buf out = BUF_INIT;
 	for (const unsigned char *s = (const unsigned char *)text; *s;) {
@@ -289,7 +275,7 @@ static char *clean_text(const char *text)
 	return buf_detach(&out);
 }
 
-static char *iso8601(git_time_t seconds, int offset)
+char *repo_iso8601(git_time_t seconds, int offset)
 {
 	struct tm tm;
 	time_t local = (time_t)(seconds + (git_time_t)offset * 60);
@@ -321,7 +307,7 @@ static char *describe(git_commit *commit)
 	};
 	if (git_describe_commit(&result, (git_object *)commit, &opts) == 0
 			&& git_describe_format(&text, result, &format) == 0)
-		out = clean_text(text.ptr);
+		out = repo_clean_text(text.ptr);
 	git_buf_dispose(&text);
 	git_describe_result_free(result);
 	if (out)
@@ -340,8 +326,8 @@ static void fill_commit(git_commit *commit, struct repo_commit *out)
 	const char *summary = git_commit_summary(commit);
 	git_oid_tostr(out->id, sizeof out->id, git_commit_id(commit));
 	out->describe = describe(commit);
-	out->committed_at = iso8601(who->when.time, who->when.offset);
-	out->summary = clean_text(summary ? summary : "");
+	out->committed_at = repo_iso8601(who->when.time, who->when.offset);
+	out->summary = repo_clean_text(summary ? summary : "");
 }
 
 void repo_commit_release(struct repo_commit *c)
@@ -436,7 +422,7 @@ int repo_head(struct repo *r, struct repo_commit *out, struct err *err)
 		name = git_reference_symbolic_target(ref);
 	}
 	if (name && !strncmp(name, heads, strlen(heads)))
-		out->branch = clean_text(name + strlen(heads));
+		out->branch = repo_clean_text(name + strlen(heads));
 	rc = 0;
 out:
 	git_commit_free(commit);
@@ -565,7 +551,7 @@ out:
 	return rc;
 }
 
-static int parse_id(const char *commit_id, git_oid *out, struct err *err)
+int repo_parse_id(const char *commit_id, git_oid *out, struct err *err)
 {
 	if (strlen(commit_id) != GIT_OID_HEXSZ || git_oid_fromstr(out, commit_id) < 0)
 		return err_set(err, STATUS_INPUT, "'%s' is no commit id", commit_id);
@@ -577,7 +563,7 @@ int repo_entry_id(struct repo *r, const char *commit_id, const char *path,
 {
 	git_oid id;
 	struct view_entry e;
-	if (parse_id(commit_id, &id, err) < 0)
+	if (repo_parse_id(commit_id, &id, err) < 0)
 		return -1;
 	if (!r->recent || !git_oid_equal(&r->recent->commit, &id)) {
 		view_free(r->recent);
@@ -705,7 +691,7 @@ int repo_tree(struct repo *r, const char *commit_id, struct tree **out,
 	git_oid id;
 	struct view *view;
 	*out = NULL;
-	if (parse_id(commit_id, &id, err) < 0
+	if (repo_parse_id(commit_id, &id, err) < 0
 			|| view_open(r->bare, &id, r->prefix, r->cache, &view, err) < 0)
 		return -1;
 	if (!view->has_root) {

@@ -64,6 +64,8 @@ cJSON *diagnostics_to_json(const struct manifest *m,
 /* Warnings on stderr: "FILE:LINE:COLUMN: warning: [CODE] MESSAGE". */
 void diagnostics_print(const struct diagnostics *d);
 
+int cmd_bisect(struct options *o, const struct args_list *operand,
+	struct err *err);
 int cmd_capture(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_check(struct options *o, const struct args_list *operand,
@@ -88,7 +90,11 @@ int cmd_init(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_inspect(struct options *o, const struct args_list *operand,
 	struct err *err);
+int cmd_log(struct options *o, const struct args_list *operand,
+	struct err *err);
 int cmd_replay(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_show(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_stats(struct options *o, const struct args_list *operand,
 	struct err *err);
@@ -97,6 +103,7 @@ int cmd_status(struct options *o, const struct args_list *operand,
 int cmd_version(struct options *o, const struct args_list *operand,
 	struct err *err);
 
+extern const struct args_option bisect_option[];
 extern const struct args_option capture_option[];
 extern const struct args_option check_option[];
 extern const struct args_option clean_option[];
@@ -106,6 +113,7 @@ extern const struct args_option gc_option[];
 extern const struct args_option graph_option[];
 extern const struct args_option help_option[];
 extern const struct args_option import_option[];
+extern const struct args_option log_option[];
 extern const struct args_option replay_option[];
 extern const struct args_option status_option[];
 

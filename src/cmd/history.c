@@ -1,0 +1,417 @@
+#include "cmd/history.h"
+
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/targets.h"
+#include "graph/encoder.h"
+#include "project/image.h"
+#include "trace/bundle.h"
+#include "util/log.h"
+#include "util/map.h"
+#include "util/mem.h"
+#include "util/proc.h"
+
+int history_open(struct history *h, struct options *o, const char *command,
+	enum session_store use, struct err *err)
+{
+	struct store *store;
+	*h = (struct history) { .nrendered = 0 };
+	if (session_open_history(&h->session, o, command, use, err) < 0)
+		return -1;
+	return use == SESSION_BUILD ? session_store(&h->session, &store, err) :
+		0;
+}
+
+int history_target(struct history *h, const char *target, const char *commit,
+	struct err *err)
+{
+	struct session *s = &h->session;
+	struct errs errs = ERRS_INIT;
+	struct targets targets = { 0 };
+	struct target_options options = { 0 };
+	struct args_list operand = { &target, 1, 0 };
+	int rc = -1;
+
+	if (session_at(s, commit, &errs) < 0) {
+		errors_end(s->options, &errs, err);
+		goto out;
+	}
+	if (targets_find(&s->manifest, &options, &operand, &targets, err))
+		goto out;
+	const struct capture_request *r = &targets.request[0];
+	h->trace = xstrdup(r->name);
+	h->frame = xmemdup(r->frame, r->nframe * sizeof *r->frame);
+	h->nframe = r->nframe;
+	struct declared_request request = { .repo = s->repo, .store = s->store,
+		.may_write = s->use != SESSION_READ, .manifest = s->commit_path,
+		.trace = h->trace };
+	h->declarer = declarer_new(&request);
+	rc = 0;
+out:
+	errs_release(&errs);
+	targets_release(&targets);
+	return rc;
+}
+
+void history_close(struct history *h)
+{
+	declarer_free(h->declarer);
+	free(h->trace);
+	free(h->frame);
+	session_close(&h->session);
+	*h = (struct history) { .nrendered = 0 };
+}
+
+int history_class(struct history *h, const char *commit, int *class,
+	struct err *err)
+{
+	if (proc_signal())
+		return err_set(err, STATUS_FAILED, "interrupted");
+	return declarer_class(h->declarer, commit, class, err);
+}
+
+/* Renderings ------------------------------------------------------------------- */
+
+static void rendering_init(struct rendering *r, size_t nframe)
+{
+	*r = (struct rendering) { .is_known = 0 };
+	r->content = xcalloc(nframe + 1, sizeof *r->content);
+	r->path = xcalloc(nframe + 1, sizeof *r->path);
+}
+
+void rendering_release(struct rendering *r)
+{
+	for (size_t i = 0; r->path && r->path[i]; i++)
+		free(r->path[i]);
+	free(r->path);
+	free(r->content);
+	free(r->fault);
+	*r = (struct rendering) { .is_known = 0 };
+}
+
+int rendering_is_equal(const struct history *h, const struct rendering *a,
+	const struct rendering *b)
+{
+	return !memcmp(a->content, b->content, h->nframe * sizeof *a->content);
+}
+
+void rendering_id(const struct history *h, const struct rendering *r,
+	struct sha256 *out)
+{
+	if (h->nframe == 1)
+		*out = r->content[0];
+	else
+		sha256_of(r->content, h->nframe * sizeof *r->content, out);
+}
+
+static void add_counts(struct history *h, const struct capture_counts *c)
+{
+	h->counts.nodes_drawn += c->nodes_drawn;
+	h->counts.nodes_loaded += c->nodes_loaded;
+	h->counts.nodes_reused += c->nodes_reused;
+	h->counts.programs_compiled = c->programs_compiled;
+	h->counts.traces_built += c->traces_built;
+	h->counts.traces_current += c->traces_current;
+	h->counts.failures += c->failures;
+	h->nrendered += c->nodes_drawn > 0;
+}
+
+/* NAME@F,F,.. */
+static char *target_text(const struct history *h)
+{
+	struct buf text = BUF_INIT;
+	buf_addf(&text, "%s@", h->trace);
+	for (size_t i = 0; i < h->nframe; i++)
+		buf_addf(&text, "%s%d", i ? "," : "", h->frame[i]);
+	return buf_detach(&text);
+}
+
+static int take_result(struct history *h, const struct capture_result *result,
+	struct rendering *out, struct err *err)
+{
+	struct store *store = h->session.store;
+	for (size_t i = 0; i < result->nbundle; i++) {
+		const struct capture_bundle *b = &result->bundle[i];
+		struct bundle_row row;
+		if (b->status == CAPTURE_FAILED) {
+			if (b->err.status == STATUS_MACHINE)
+				return err_set(err, STATUS_MACHINE, "%s",
+					b->err.message);
+			out->fault = err_text(&b->err);
+			return 0;
+		}
+		if (!store_bundle(store, b->path, &row))
+			return err_set(err, STATUS_MACHINE,
+				"%s is not in the store", b->path);
+		out->content[i] = row.content_id;
+		out->path[i] = xstrdup(b->path);
+		bundle_row_release(&row);
+	}
+	out->is_known = 1;
+	return 0;
+}
+
+int history_render(struct history *h, const char *commit,
+	struct rendering *out, struct err *err)
+{
+	struct session *s = &h->session;
+	struct errs errs = ERRS_INIT;
+	struct targets targets = { 0 };
+	struct target_options options = { 0 };
+	struct capture_result result = { 0 };
+	char *text = target_text(h);
+	const char *word = text;
+	struct args_list operand = { &word, 1, 0 };
+	struct err cause = ERR_INIT;
+	int rc = -1;
+
+	rendering_init(out, h->nframe);
+	if (session_at(s, commit, &errs) < 0) {
+		err_move(&cause, &errs.err[0]);
+		goto fault;
+	}
+	if (targets_find(&s->manifest, &options, &operand, &targets, &cause) ||
+	    targets_capture(s, &targets, 0, NULL, &result, &cause))
+		goto fault;
+	add_counts(h, &result.counts);
+	if (result.signal)
+		err_set(err, STATUS_FAILED, "interrupted");
+	else
+		rc = take_result(h, &result, out, err);
+	goto out;
+fault:
+	if (cause.status == STATUS_MACHINE) {
+		err_move(err, &cause);
+		err_wrap(err, "while rendering commit %.7s", commit);
+		goto out;
+	}
+	out->fault = err_text(&cause);
+	rc = 0;
+out:
+	capture_result_release(&result);
+	targets_release(&targets);
+	errs_release(&errs);
+	err_release(&cause);
+	free(text);
+	return rc;
+}
+
+/* What is recorded --------------------------------------------------------------- */
+
+struct recall {
+	struct history *history;
+	struct history_row *row;
+	size_t nrow, cap;
+	struct map bundle;	/* content -> index of path[] */
+	char **path;
+	size_t npath, path_cap;
+};
+
+static int take_row(void *data, const struct history_row *row)
+{
+	struct recall *r = data;
+	if (row->dirty || !row->commit[0])
+		return 0;
+	r->row = array_grow(r->row, r->nrow, &r->cap, sizeof *r->row);
+	r->row[r->nrow] = *row;
+	r->row[r->nrow++].trace = NULL;
+	return 0;
+}
+
+static int take_bundle(void *data, const struct bundle_row *row)
+{
+	struct recall *r = data;
+	r->path = array_grow(r->path, r->npath, &r->path_cap, sizeof *r->path);
+	map_put(&r->bundle, row->content_id.byte, SHA256_SIZE, r->npath);
+	r->path[r->npath++] = xstrdup(row->path);
+	return 0;
+}
+
+/* The rendering of a class, made when it is new. */
+static struct rendering *of_class(struct history *h, struct rendering **list,
+	size_t *n, int class)
+{
+	if ((size_t)class >= *n) {
+		size_t want = declarer_count(h->declarer);
+		*list = xreallocarray(*list, want, sizeof **list);
+		while (*n < want) {
+			const struct declared *d = declarer_get(h->declarer,
+				(int)*n);
+			struct rendering *r = &(*list)[(*n)++];
+			rendering_init(r, h->nframe);
+			r->fault = xstrdup(d->fault);
+		}
+	}
+	return &(*list)[class];
+}
+
+int history_recall(struct history *h, struct rendering **out, size_t *n,
+	struct err *err)
+{
+	struct recall r = { .history = h };
+	struct store *store = h->session.store;
+	struct map have = MAP_INIT;	/* (class, frame) */
+	int rc = -1;
+
+	*out = NULL;
+	*n = 0;
+	if (declarer_count(h->declarer))
+		of_class(h, out, n, 0);
+	if (store && (store_each_bundle(store, take_bundle, &r, err) ||
+	    store_each_history(store, h->trace, -1, take_row, &r, err)))
+		goto out;
+	/* The newest of what a class was seen with counts. */
+	for (size_t i = r.nrow; i-- > 0;) {
+		const struct history_row *row = &r.row[i];
+		struct err lost = ERR_INIT;
+		int class, known;
+		size_t f = 0;
+		while (f < h->nframe && h->frame[f] != row->frame)
+			f++;
+		if (f == h->nframe)
+			continue;
+		known = declarer_class(h->declarer, row->commit, &class, &lost);
+		err_release(&lost);
+		if (known < 0)
+			continue;	/* a commit that was thrown away */
+		struct rendering *to = of_class(h, out, n, class);
+		int key[2] = { class, row->frame };
+		if (!sha256_equal(&row->variant,
+		    &declarer_get(h->declarer, class)->variant) ||
+		    map_get(&have, key, sizeof key) != MAP_NONE)
+			continue;
+		map_put(&have, key, sizeof key, 1);
+		to->content[f] = row->content_id;
+	}
+	for (size_t c = 0; c < *n; c++) {
+		struct rendering *to = &(*out)[c];
+		size_t nknown = 0;
+		for (size_t f = 0; f < h->nframe; f++) {
+			int key[2] = { (int)c, h->frame[f] };
+			nknown += map_get(&have, key, sizeof key) != MAP_NONE;
+		}
+		to->is_known = nknown == h->nframe;
+		for (size_t f = 0; f < h->nframe && to->is_known; f++) {
+			size_t at = map_get(&r.bundle, to->content[f].byte,
+				SHA256_SIZE);
+			if (at == MAP_NONE)
+				break;
+			to->path[f] = xstrdup(r.path[at]);
+		}
+	}
+	rc = 0;
+out:
+	for (size_t i = 0; i < r.npath; i++)
+		free(r.path[i]);
+	free(r.path);
+	free(r.row);
+	map_release(&r.bundle);
+	map_release(&have);
+	return rc;
+}
+
+/* Pictures ------------------------------------------------------------------------- */
+
+struct picture {
+	int width, height;
+	uint8_t *rgb;
+};
+
+static int picture_read(const char *path, struct picture *out, struct err *err)
+{
+	struct bundle bundle = { 0 };
+	struct buf bytes = BUF_INIT;
+	uint8_t *rgba = NULL;
+	int rc = -1;
+
+	if (bundle_open(path, &bundle, err) ||
+	    bundle_read(&bundle, "final_image", &bytes, err) ||
+	    image_decode_rgba8(path, bytes.data, bytes.len, &out->width,
+	    &out->height, &rgba, err))
+		goto out;
+	size_t n = (size_t)out->width * (size_t)out->height;
+	out->rgb = xcalloc(n, 3);
+	for (size_t i = 0; i < n; i++)
+		memcpy(out->rgb + 3 * i, rgba + 4 * i, 3);
+	rc = 0;
+out:
+	free(rgba);
+	buf_release(&bytes);
+	bundle_release(&bundle);
+	return rc;
+}
+
+int pictures_compare(const char *bundle_a, const char *bundle_b,
+	struct comparison *out, struct err *err)
+{
+	struct picture a = { 0 }, b = { 0 };
+	int rc = -1;
+
+	*out = (struct comparison) { .rmse = 1, .max = 255 };
+	if (picture_read(bundle_a, &a, err) || picture_read(bundle_b, &b, err))
+		goto out;
+	if (a.width == b.width && a.height == b.height)
+		compare_bytes(a.rgb, b.rgb,
+			3 * (size_t)a.width * (size_t)a.height, out);
+	rc = 0;
+out:
+	free(a.rgb);
+	free(b.rgb);
+	return rc;
+}
+
+int rendering_compare(const struct history *h, const struct rendering *a,
+	const struct rendering *b, struct comparison *out)
+{
+	*out = (struct comparison) { .is_equal = 1 };
+	for (size_t i = 0; i < h->nframe; i++) {
+		struct comparison one = { .is_equal = 1 };
+		struct err err = ERR_INIT;
+		if (sha256_equal(&a->content[i], &b->content[i]))
+			continue;
+		if (!a->path[i] || !b->path[i])
+			return 0;
+		char *from = fs_join(h->session.root, a->path[i]);
+		char *to = fs_join(h->session.root, b->path[i]);
+		int rc = pictures_compare(from, to, &one, &err);
+		if (rc)
+			log_verbose("%s", err.message);
+		err_release(&err);
+		free(from);
+		free(to);
+		if (rc)
+			return 0;
+		out->is_equal &= one.is_equal;
+		if (one.rmse > out->rmse)
+			out->rmse = one.rmse;
+		if (one.max > out->max)
+			out->max = one.max;
+	}
+	return 1;
+}
+
+static const struct declared_part *find_part(const struct declared *d,
+	const char *name)
+{
+	for (size_t i = 0; i < d->npart; i++)
+		if (!strcmp(d->part[i].name, name))
+			return &d->part[i];
+	return NULL;
+}
+
+cJSON *declared_changes(const struct declared *a, const struct declared *b)
+{
+	cJSON *list = cJSON_CreateArray();
+	for (size_t i = 0; i < b->npart; i++) {
+		const struct declared_part *old = find_part(a, b->part[i].name);
+		if (!old || !sha256_equal(&old->sha, &b->part[i].sha))
+			cJSON_AddItemToArray(list,
+				cJSON_CreateString(b->part[i].name));
+	}
+	for (size_t i = 0; i < a->npart; i++)
+		if (!find_part(b, a->part[i].name))
+			cJSON_AddItemToArray(list,
+				cJSON_CreateString(a->part[i].name));
+	return list;
+}

@@ -1,0 +1,286 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/history.h"
+#include "util/log.h"
+#include "util/mem.h"
+#include "util/proc.h"
+#include "vcs/walk.h"
+
+static long max_commits;
+static int first_parent, render;
+
+const struct args_option log_option[] = {
+	{ 'n', "max-count", ARGS_INT, &max_commits, 1, 1e9, "N",
+		"the newest N commits" },
+	{ 0, "first-parent", ARGS_FLAG, &first_parent, 0, 0, NULL,
+		"of merges follow the first parent alone" },
+	{ 0, "render", ARGS_FLAG, &render, 0, 0, NULL,
+		"draw what is not known yet" },
+	OPTION_END
+};
+
+/* How a commit's rendering stands against the one before. */
+enum change { CHANGE_FIRST, CHANGE_NONE, CHANGE_SOME, CHANGE_UNKNOWN, CHANGE_FAULT };
+
+static const char *const change_name[] = {
+	[CHANGE_FIRST] = "first", [CHANGE_NONE] = "unchanged",
+	[CHANGE_SOME] = "changed", [CHANGE_UNKNOWN] = "unknown",
+	[CHANGE_FAULT] = "fault"
+};
+
+struct entry {
+	int class, before;	/* before: -1 for none */
+};
+
+struct listing {
+	struct history *history;
+	struct walk walk;
+	struct entry *entry;		/* a commit of the walk each */
+	struct rendering *class;	/* a class each */
+	size_t nclass;
+	cJSON *commits;
+};
+
+/* The class of every commit, and of its parent. */
+static int classify(struct listing *l, struct err *err)
+{
+	struct history *h = l->history;
+	l->entry = xcalloc(l->walk.ncommit + 1, sizeof *l->entry);
+	for (size_t i = 0; i < l->walk.ncommit; i++) {
+		const struct walk_commit *c = &l->walk.commit[i];
+		l->entry[i].before = -1;
+		if (history_class(h, c->id, &l->entry[i].class, err) < 0 ||
+		    (c->before[0] && history_class(h, c->before,
+		    &l->entry[i].before, err) < 0))
+			return -1;
+	}
+	return 0;
+}
+
+/* Draws the classes that are not known, by their newest commits. */
+static int fill_in(struct listing *l, struct err *err)
+{
+	for (size_t i = 0; i < l->walk.ncommit; i++) {
+		const struct walk_commit *c = &l->walk.commit[i];
+		const struct { const char *id; int class; } pair[] = {
+			{ c->id, l->entry[i].class },
+			{ c->before, l->entry[i].before }
+		};
+		for (int k = 0; k < 2; k++) {
+			if (pair[k].class < 0)
+				continue;
+			struct rendering *r = &l->class[pair[k].class];
+			struct rendering now;
+			int is_whole = r->is_known;
+			for (size_t f = 0; f < l->history->nframe; f++)
+				is_whole = is_whole && r->path[f];
+			if (is_whole || r->fault)
+				continue;
+			int rc = history_render(l->history, pair[k].id, &now,
+				err);
+			if (rc == 0) {
+				rendering_release(r);
+				*r = now;
+			} else {
+				rendering_release(&now);
+				return -1;
+			}
+		}
+	}
+	return 0;
+}
+
+static enum change change_of(const struct listing *l, size_t i)
+{
+	const struct entry *e = &l->entry[i];
+	const struct rendering *now = &l->class[e->class], *old;
+	if (now->fault)
+		return CHANGE_FAULT;
+	if (e->before < 0)
+		return CHANGE_FIRST;
+	old = &l->class[e->before];
+	if (old->fault)
+		return CHANGE_FIRST;
+	if (e->class == e->before || sha256_equal(
+	    &declarer_get(l->history->declarer, e->class)->drawn,
+	    &declarer_get(l->history->declarer, e->before)->drawn))
+		return CHANGE_NONE;
+	if (!now->is_known || !old->is_known)
+		return CHANGE_UNKNOWN;
+	return rendering_is_equal(l->history, now, old) ? CHANGE_NONE :
+		CHANGE_SOME;
+}
+
+static int add_commit(struct listing *l, size_t i, struct err *err)
+{
+	struct history *h = l->history;
+	const struct entry *e = &l->entry[i];
+	const struct rendering *now = &l->class[e->class];
+	struct walk_details d;
+	struct comparison c;
+	struct sha256 id;
+	char hex[SHA256_HEX + 1];
+	enum change change = change_of(l, i);
+
+	if (walk_details(h->session.repo, l->walk.commit[i].id, 0, &d, err) < 0)
+		return -1;
+	cJSON *json = cJSON_CreateObject();
+	cJSON_AddItemToArray(l->commits, json);
+	cJSON_AddStringToObject(json, "commit", l->walk.commit[i].id);
+	cJSON_AddStringToObject(json, "summary", d.summary);
+	cJSON_AddStringToObject(json, "status", change_name[change]);
+	if (now->is_known) {
+		rendering_id(h, now, &id);
+		cJSON_AddStringToObject(json, "content", sha256_hex(&id, hex));
+	} else {
+		cJSON_AddNullToObject(json, "content");
+	}
+	if (now->fault)
+		cJSON_AddStringToObject(json, "error", now->fault);
+	if (change == CHANGE_SOME &&
+	    rendering_compare(h, &l->class[e->before], now, &c)) {
+		cJSON_AddNumberToObject(json, "rmse", c.rmse);
+		cJSON_AddNumberToObject(json, "max", c.max);
+	}
+	if (e->before >= 0 && !now->fault && !l->class[e->before].fault)
+		cJSON_AddItemToObject(json, "changed", declared_changes(
+			declarer_get(h->declarer, e->before),
+			declarer_get(h->declarer, e->class)));
+	walk_details_release(&d);
+	return 0;
+}
+
+static const char *text_of(const cJSON *json, const char *name)
+{
+	const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
+	return cJSON_IsString(item) ? item->valuestring : "";
+}
+
+/* As git log --oneline: one line, what matters first. */
+static void print_commit(const cJSON *json, int use_color)
+{
+	const cJSON *item, *rmse =
+		cJSON_GetObjectItemCaseSensitive(json, "rmse");
+	const char *content = text_of(json, "content");
+	const char *status = text_of(json, "status");
+	const char *separator = " (";
+	int is_changed = !strcmp(status, "changed");
+
+	printf("%s%.7s%s %-8.8s %s%-9s%s", use_color ? "\033[33m" : "",
+		text_of(json, "commit"), use_color ? "\033[m" : "",
+		*content ? content : "-", use_color && is_changed ?
+		"\033[1m" : "", status, use_color && is_changed ? "\033[m" : "");
+	if (rmse) {
+		printf("%srmse %.6f, max %d", separator, rmse->valuedouble,
+			cJSON_GetObjectItemCaseSensitive(json, "max")->valueint);
+		separator = "; ";
+	}
+	if (strcmp(status, "unchanged") != 0)
+		cJSON_ArrayForEach(item,
+			cJSON_GetObjectItemCaseSensitive(json, "changed")) {
+			printf("%s%s", separator, item->valuestring);
+			separator = ", ";
+		}
+	if (*text_of(json, "error")) {
+		const char *error = text_of(json, "error");
+		printf("%s%.*s", separator, (int)strcspn(error, "\n"), error);
+		separator = "; ";
+	}
+	printf("%s%s\n", strcmp(separator, " (") ? ") " : " ",
+		text_of(json, "summary"));
+}
+
+static void print(struct listing *l, const struct options *o)
+{
+	struct history *h = l->history;
+	const cJSON *item;
+	if (!o->json) {
+		cJSON_ArrayForEach(item, l->commits) {
+			print_commit(item, o->use_color);
+		}
+		cJSON_Delete(l->commits);
+		return;
+	}
+	cJSON *json = json_start("log");
+	cJSON_AddStringToObject(json, "trace", h->trace);
+	cJSON_AddItemToObject(json, "frames",
+		cJSON_CreateIntArray(h->frame, (int)h->nframe));
+	cJSON_AddItemToObject(json, "commits", l->commits);
+	cJSON *counts = cJSON_AddObjectToObject(json, "counts");
+	cJSON_AddNumberToObject(counts, "commits", (double)l->walk.ncommit);
+	cJSON_AddNumberToObject(counts, "classes",
+		(double)declarer_count(h->declarer));
+	cJSON_AddNumberToObject(counts, "commits_read",
+		(double)declarer_reads(h->declarer));
+	cJSON_AddNumberToObject(counts, "commits_rendered", h->nrendered);
+	cJSON_AddNumberToObject(counts, "nodes_drawn",
+		(double)h->counts.nodes_drawn);
+	json_print(json);
+}
+
+int cmd_log(struct options *o, const struct args_list *operand, struct err *err)
+{
+	struct history h = { 0 };
+	struct listing l = { .history = &h };
+	struct walk_options walk = { .first_parent = first_parent,
+		.max = (size_t)max_commits };
+	int rc = -1;
+
+	if (!operand->nitem)
+		return err_set(err, STATUS_INPUT,
+			"name a trace, as in 'stbuild log hero@120'");
+	if (operand->nitem > 1)
+		walk.range = operand->item[1];
+	if (history_open(&h, o, "log", render ? SESSION_BUILD : SESSION_USE,
+	    err) || proc_catch_signals(err) ||
+	    walk_open(h.session.repo, &walk, &l.walk, err))
+		goto out;
+	l.commits = cJSON_CreateArray();
+	if (l.walk.ncommit) {
+		/* The newest commit that has the trace says which frames. */
+		size_t i = 0;
+		struct err first = ERR_INIT;
+		while (i < l.walk.ncommit && history_target(&h,
+		    operand->item[0], l.walk.commit[i].id, i ? err : &first)) {
+			if (i++)
+				err_release(err);
+			errs_release(&o->error);
+		}
+		if (i == l.walk.ncommit) {
+			err_move(err, &first);
+			goto out;
+		}
+		err_release(&first);
+		if (classify(&l, err) ||
+		    history_recall(&h, &l.class, &l.nclass, err) ||
+		    (render && fill_in(&l, err)))
+			goto out;
+		for (size_t k = 0; k < l.walk.ncommit; k++)
+			if (add_commit(&l, k, err))
+				goto out;
+	} else {
+		h.trace = xstrdup(operand->item[0]);
+	}
+	if (l.walk.is_cut && !o->silent)
+		log_info("the clone is shallow, its history ends here; 'git "
+			"fetch --unshallow' gets the rest");
+	if (o->json && !h.declarer) {
+		struct declared_request none = { .repo = h.session.repo,
+			.trace = h.trace };
+		h.declarer = declarer_new(&none);
+	}
+	print(&l, o);
+	l.commits = NULL;
+	rc = STATUS_OK;
+out:
+	cJSON_Delete(l.commits);
+	for (size_t i = 0; i < l.nclass; i++)
+		rendering_release(&l.class[i]);
+	free(l.class);
+	free(l.entry);
+	walk_release(&l.walk);
+	history_close(&h);
+	return rc;
+}

@@ -1,0 +1,192 @@
+#!/bin/sh
+# A thousand commits with ten renderings: log and bisect draw next to nothing,
+# find what git bisect finds, and leave the repository as it is.
+
+. "$SRCDIR/tests/lib.sh"
+need_tool git
+need_egl
+
+GIT_CONFIG_GLOBAL=/dev/null
+GIT_CONFIG_NOSYSTEM=1
+export GIT_CONFIG_GLOBAL GIT_CONFIG_NOSYSTEM
+
+# history N DRIFT BROKEN.. BAD: a stream for git fast-import. Commits 1 .. N; red
+# gains 1 / 255 each DRIFT commits, BROKEN..+40 do not compile, from BAD on there
+# is green. Documents change with each commit, comments with each fourth. With
+# BRANCH=1 every tenth commit leaves the trunk for three that are merged again,
+# and only they may turn green first.
+history()
+{
+	awk -v n="$1" -v drift="$2" -v broken="$3" -v bad="$4" -v branch="${5:-0}" '
+	function file(path, text)
+	{
+		printf "M 100644 inline %s\ndata %d\n%s\n", path, length(text), text
+	}
+	function commit(ref, i, red, green, is_broken, comment, parents)
+	{
+		printf "commit refs/heads/%s\nmark :%d\n", ref, i
+		printf "committer A <a@example.org> %d +0000\n", 1700000000 + i * 60
+		message = "commit " i
+		printf "data %d\n%s\n%s", length(message), message, parents
+		file("README", "number " i "\n")
+		file("shot/image.frag", "// " comment "\nvoid mainImage(out vec4 c, in vec2 p)\n{\n" \
+			"\tc = vec4(float(" red ") / 255.0, float(" green "), 0.0, 1.0);\n" \
+			(is_broken ? "\tsomething broken here\n" : "") "}\n")
+		if (i == 1)
+			file("shot/stbuild.json", "{ \"format\": 1, \"project\": { \"name\": \"b\" },\n" \
+				"\"render\": { \"width\": 4, \"height\": 2 },\n" \
+				"\"pass\": [ { \"name\": \"image\", \"kind\": \"image\", \"source\": \"image.frag\" } ],\n" \
+				"\"trace\": [ { \"name\": \"hero\", \"frame\": 0 } ] }\n")
+		print ""
+	}
+	BEGIN {
+		green = 0
+		main = 0
+		for (i = 1; i <= n; i++) {
+			red = int((i - 1) / drift)
+			is_broken = broken <= i && i < broken + 40
+			comment = int(i / 4)
+			on_branch = branch && i > 10 && i % 10 >= 1 && i % 10 <= 3
+			if (i >= bad && (!branch || on_branch))
+				side = 1
+			if (!branch && i >= bad)
+				green = 1
+			parents = main ? "from :" main "\n" : ""
+			if (on_branch) {
+				parents = "from :" (i % 10 == 1 ? main : i - 1) "\n"
+				if (i % 10 == 1) {
+					fork = red
+					old = green
+				}
+				commit("side", i, fork, old || side, 0, comment, parents)
+				tip = i
+				continue
+			}
+			if (tip && i % 10 == 7) {
+				parents = parents "merge :" tip "\n"
+				tip = 0
+				green = green || side
+			}
+			commit("main", i, red, green, is_broken, comment, parents)
+			main = i
+		}
+	}'
+}
+
+make_repository()
+{
+	name=$1
+	shift
+	git init -q -b main "$name"
+	history "$@" | git -C "$name" fast-import --quiet
+	git -C "$name" checkout -q main
+}
+
+print_of()
+{
+	(cd "$1" && find . -type f -exec cksum {} + | LC_ALL=C sort | cksum)
+}
+
+id_of()
+{
+	git -C "$1" log --all --format=%H --grep="^commit $2\$"
+}
+
+# What git bisect finds, on a copy.
+git_finds()
+{
+	rm -rf copy
+	git clone -q "$1" copy
+	(
+		cd copy
+		git bisect start "$3" "$2" >/dev/null
+		git bisect run sh -c 'grep -q broken shot/image.frag && exit 125
+			! grep -q "float(1), 0.0" shot/image.frag' >bisect.out 2>&1 ||
+			cat bisect.out >&2
+		git rev-parse refs/bisect/bad
+	)
+}
+
+# expect_bisect REPO GOOD BAD MAX_RENDERED [OPTION..]: the commit that git
+# bisect finds, with at most so many commits drawn from nothing.
+expect_bisect()
+{
+	repo=$1 good=$2 bad=$3 max=$4
+	shift 4
+	found=$(git_finds "$repo" "$good" "$bad")
+	rm -rf "$repo/shot/.stbuild" "$repo/shot/target"
+	before=$(print_of "$repo/.git")
+	expect_status 0 "$STBUILD" -C "$repo/shot" bisect --json --good "$good" \
+		--bad "$bad" --threshold 0.1 "$@"
+	expect_json out first_bad "$found"
+	n=$("$JSONQ" out counts.commits_rendered)
+	[ "$n" -le "$max" ] || fail "$n commits rendered: $(cat out)"
+	expect_equal "$before" "$(print_of "$repo/.git")"
+	expect_equal '' "$(git -C "$repo" status --porcelain)"
+}
+
+# Linear: ten renderings, each in a hundred commits, one regression.
+make_repository line 1000 100 410 801
+root=$(id_of line 1)
+expect_equal 1000 "$(git -C line rev-list --count main)"
+expect_bisect line "$root" main 5
+expect_json out first_bad "$(id_of line 801)"
+expect_json out summary 'commit 801'
+expect_json out 'files[1].path' shot/image.frag
+expect_json out 'changed[0]' "pass 'image'"
+expect_json out 'frames[0].max' 255
+expect_json out counts.commits 999
+bundle=$("$JSONQ" out 'frames[0].after')
+expect_pixel "line/shot/$bundle/final.png" 0 0 '8 255 0 255'
+
+# Everything is stored now.
+expect_status 0 "$STBUILD" -C line/shot bisect --json --good "$root" --bad main \
+	--threshold 0.1 hero
+expect_json out first_bad "$(id_of line 801)"
+expect_json out counts.commits_rendered 0
+expect_json out counts.nodes_drawn 0
+expect_json out counts.commits_read 0
+expect_json out counts.programs_compiled 0
+expect_status 0 "$STBUILD" -C line/shot bisect --good "$root" --bad main \
+	--threshold 0.1 hero@0
+expect_text out "$(id_of line 801) is the first bad commit"
+expect_text out '    commit 801'
+# By content the first drift is found.
+expect_status 0 "$STBUILD" -C line/shot bisect --json --good "$root" --bad main
+expect_json out first_bad "$(id_of line 101)"
+
+# The regression at the end of what does not compile.
+rm -rf line
+make_repository line 300 30 100 140
+root=$(id_of line 1)
+expect_status 1 "$STBUILD" -C line/shot bisect --json --good "$root" --bad main \
+	--threshold 0.1
+expect_json out first_bad null
+expect_json out 'suspects#' 41
+expect_json out 'skipped#' 40
+expect_json out 'suspects[0]' "$(id_of line 140)"
+
+# Merges: the change is made on a branch.
+make_repository merges 400 40 200 262 1
+root=$(id_of merges 1)
+[ "$(git -C merges rev-list --merges --count main)" -gt 30 ] || fail 'no merges'
+expect_bisect merges "$root" main 6
+expect_json out first_bad "$(id_of merges 262)"
+# Followed by the first parent alone, it came with the merge.
+expect_status 0 "$STBUILD" -C merges/shot bisect --json --good "$root" \
+	--bad main --threshold 0.1 --first-parent
+expect_json out first_bad "$(id_of merges 267)"
+
+# Ends that say nothing.
+expect_status 2 "$STBUILD" -C merges/shot bisect --good main --bad "$root"
+expect_text err swapped
+expect_status 2 "$STBUILD" -C merges/shot bisect --good main --bad main
+expect_text err 'the same commit'
+expect_status 2 "$STBUILD" -C merges/shot bisect --good main~1 --bad main
+expect_text err "nothing of trace 'hero' differs"
+expect_status 2 "$STBUILD" -C merges/shot bisect --good "$root" --bad main --threshold 1
+expect_text err 'looks the same'
+expect_status 2 "$STBUILD" -C merges/shot bisect --good "$(id_of merges 210)" --bad main
+expect_text err 'the good commit'
+expect_status 2 "$STBUILD" -C merges/shot bisect --good "$root"
+expect_text err '--bad'
