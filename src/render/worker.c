@@ -19,7 +19,7 @@
 #define MAX_UNSENT (4u << 20)		/* bytes of commands */
 #define MAX_PENDING 512			/* commands without their event */
 #define SLAB_MIN 65536
-#define DEFAULT_SLAB_BYTES (256ull << 20)
+#define DEFAULT_SLAB_BYTES (48ull << 20)	/* memory is to stay within textures + 64 MiB */
 
 /* A command that comes back as an event, in the order sent. */
 struct pending {

@@ -140,5 +140,8 @@ sed -n '/^## A day/,/^## /p' "$SRCDIR/README.md" |
 expect_text day.sh 'stbuild init'
 EDITOR='sed -i.orig s/24/30/'
 export EDITOR
+GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@example.com
+GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@example.com
+export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
 expect_status 0 sh -e day.sh
 expect_text out 'picture bit-exact, state equal'

@@ -26,7 +26,7 @@ struct worker;
 struct worker_options {
 	const char *device;	/* "software", a number; null: STBUILD_DEVICE, else the best */
 	double timeout_s;	/* on one draw or compile; 0: none */
-	/* Of shared memory in flight; what one caller needs at once has to fit. 0: 256 MiB */
+	/* Of shared memory in flight; one is always given. 0: 48 MiB */
 	uint64_t max_slab_bytes;
 	int use_pbo;		/* read back through pixel buffers on software GL too (tests) */
 };
