@@ -88,8 +88,10 @@ int object_write(const char *store_dir, const void *data, size_t n,
 	sha256_of(data, n, out);
 	char *tmp = NULL, *path = path_of(store_dir, out);
 	int ret = 0;
-	if (stands(path, n))
+	if (stands(path, n)) {
+		ret = 1;
 		goto out;
+	}
 	int fd = open_tmp(store_dir, &tmp);
 	if (fd < 0) {
 		ret = err_errno(err, STATUS_MACHINE, "cannot write '%s'",

@@ -47,7 +47,8 @@ static int piece_take(struct assembly *a, struct source_file *s, void *data, siz
 {
 	if (fread(data, 1, n, s->file) != n)
 		return torn(a, s->piece);
-	sha256_update(&s->hash, data, n);
+	if (!s->piece->is_trusted)
+		sha256_update(&s->hash, data, n);
 	return 0;
 }
 
@@ -55,6 +56,8 @@ static int piece_check(struct assembly *a, struct source_file *s)
 {
 	struct sha256 sha;
 
+	if (s->piece->is_trusted)
+		return 0;
 	sha256_final(&s->hash, &sha);
 	return sha256_equal(&sha, &s->piece->sha) ? 0 : torn(a, s->piece);
 }

@@ -218,6 +218,7 @@ static void capture_release(struct capture *c)
 	free(c->assets.image);
 	free(c->assets.resolved);
 	map_release(&c->drawn);
+	map_release(&c->written);
 	map_release(&c->failed);
 	errs_release(&c->fault);
 }

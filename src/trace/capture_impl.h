@@ -41,6 +41,7 @@ struct capture {
 	int nrunner;
 	struct pool *pool;
 	struct map drawn;		/* keys drawn in this run */
+	struct map written;		/* objects whose files this run made */
 	uint64_t nalias;		/* found in this run */
 	int is_waiting;			/* the next group, until another is done */
 	struct map failed;		/* keys that cannot be: index in fault */

@@ -239,7 +239,9 @@ static int end_store(struct store_job *s, struct err *err)
 
 	r->nstoring--;
 	worker_slab_put(r->worker, s->slab);
-	if (rc == 0) {
+	if (rc == 0)
+		map_put(&r->capture->written, s->object.byte, SHA256_SIZE, 1);
+	if (rc >= 0) {
 		struct product product = { s->key, s->index, s->object, s->n };
 		rc = store_add_product(r->capture->env->programs.store,
 			&product, err);

@@ -267,6 +267,8 @@ static int find_piece(struct capture *c, const struct group *g, const char *name
 	out->bytes = product.size;
 	out->output = index;
 	out->nface = 1;
+	out->is_trusted = map_get(&c->written, product.object.byte,
+		SHA256_SIZE) != MAP_NONE;
 	return 1;
 }
 

@@ -275,7 +275,7 @@ static int hook_take(void *data, int chunk, const float *sample, size_t n,
 	int rc = object_write(store_dir(env->programs.store), pcm, product.size,
 		&product.object, err);
 	free(pcm);
-	if (rc != 0 || store_add_product(env->programs.store, &product, err))
+	if (rc < 0 || store_add_product(env->programs.store, &product, err))
 		return -1;
 	job->is_drawn[chunk] = 1;
 	job->ndrawn++;

@@ -18,7 +18,7 @@ static int works(int ret)
 	if (ret < 0)
 		fprintf(stderr, "\t%s\n", err.message);
 	err_release(&err);
-	return !ret;
+	return ret >= 0;
 }
 
 static int fails(int ret, const char *words)

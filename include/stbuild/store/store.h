@@ -57,8 +57,9 @@ void store_rollback(struct store *s);
 /* Objects ---------------------------------------------------------------- */
 
 /*
- * Writes bytes as an object below the store folder (tmp, then rename) unless
- * it stands there already, and gives its name. Any thread.
+ * Writes bytes as an object below the store folder (tmp, then rename), and
+ * gives its name: 0, 1 when a file of that name and size stands there already
+ * (which nobody has looked into), or -1. Any thread.
  */
 int object_write(const char *store_dir, const void *data, size_t n,
 	struct sha256 *out, struct err *err) WARN_UNUSED;

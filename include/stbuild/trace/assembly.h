@@ -24,6 +24,7 @@ struct piece {
 	int width, height;
 	int nface;		/* 6 for a cubemap pass, else 1 */
 	int output;
+	int is_trusted;		/* written by this run: not hashed again */
 	int is_output_sized;	/* follows the size asked for */
 	int is_storage;
 };
