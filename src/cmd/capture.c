@@ -130,8 +130,14 @@ static cJSON *bundle_json(const struct capture_bundle *b)
 	cJSON_AddStringToObject(json, "path", b->path);
 	cJSON_AddStringToObject(json, "status",
 		capture_status_name(b->status));
+	if (b->reasons.nreason > 0) {
+		char *text = reason_text(&b->reasons.reason[0]);
+		cJSON_AddStringToObject(json, "reason", text);
+		cJSON_AddItemToObject(json, "reasons",
+			reasons_to_json(&b->reasons));
+		free(text);
+	}
 	if (b->status == CAPTURE_STALE) {
-		cJSON_AddStringToObject(json, "reason", b->reason);
 		cJSON_AddNumberToObject(json, "draws", (double)b->ndraw);
 		cJSON_AddNumberToObject(json, "loads", (double)b->nload);
 		cJSON_AddNumberToObject(json, "expected_ms",
@@ -181,6 +187,9 @@ static void print_json(struct session *s, const char *action,
 	for (size_t i = 0; i < r->nbundle; i++)
 		cJSON_AddItemToArray(traces, bundle_json(&r->bundle[i]));
 	cJSON_AddItemToObject(json, "counts", counts_json(&r->counts));
+	if (r->driver.nreason > 0)
+		cJSON_AddItemToObject(json, "driver_changes",
+			reasons_to_json(&r->driver));
 	if (repo && (s->commit[0] ? repo_resolve(repo, s->commit, &git.head,
 	    &err) : repo_head(repo, &git.head, &err)) == 0)
 		git.has_head = git.head.id[0] != '\0';
@@ -201,32 +210,56 @@ static void print_json(struct session *s, const char *action,
 	json_print(json);
 }
 
-/* "hero@120", "sound:chime". */
-static char *target_name(const struct capture_bundle *b)
+char *target_name(const struct capture_bundle *b)
 {
 	return b->frame < 0 ? xstrdup(b->name) :
 		xasprintf("%s@%d", b->name, b->frame);
 }
 
+/* The first one; that the driver is another one was said already. */
+static char *first_reason(const struct reasons *list)
+{
+	if (list->nreason == 0)
+		return xstrdup("for no known reason");
+	return list->reason[0].kind == REASON_DRIVER ?
+		xstrdup("captured with another driver") :
+		reason_text(&list->reason[0]);
+}
+
+static void print_cost(uint64_t ndraw, uint64_t nload, uint64_t expected_ns)
+{
+	printf("%llu draw%s, %llu load%s, ", (unsigned long long)ndraw,
+		ndraw == 1 ? "" : "s", (unsigned long long)nload,
+		nload == 1 ? "" : "s");
+	if (ndraw > 0 && expected_ns == 0)
+		printf("time not known\n");
+	else
+		printf("about %.1f s\n", (double)expected_ns / 1e9);
+}
+
 static void print_plan(const struct capture_result *r)
 {
+	size_t nstale = 0;
+
 	for (size_t i = 0; i < r->nbundle; i++) {
 		const struct capture_bundle *b = &r->bundle[i];
 		char *name = target_name(b);
-		if (b->status == CAPTURE_STALE)
-			printf("%s: stale, %s: %llu draws, %llu loads, "
-				"about %.1f s\n", name, b->reason,
-				(unsigned long long)b->ndraw,
-				(unsigned long long)b->nload,
-				(double)b->expected_ns / 1e9);
-		else if (b->status == CAPTURE_RETAGGED)
-			printf("%s: tagged dirty, and clean now: 0 draws\n",
-				name);
-		else
-			printf("%s: %s\n", name,
-				capture_status_name(b->status));
+		char *why = first_reason(&b->reasons);
+		nstale += b->status == CAPTURE_STALE ||
+			b->status == CAPTURE_RETAGGED;
+		if (b->status == CAPTURE_STALE) {
+			printf("%s: stale, %s: ", name, why);
+			print_cost(b->ndraw, b->nload, b->expected_ns);
+		} else {
+			printf("%s: %s\n", name, b->status == CAPTURE_RETAGGED ?
+				why : capture_status_name(b->status));
+		}
+		free(why);
 		free(name);
 	}
+	printf("%zu of %zu stale: ", nstale, r->nbundle);
+	print_cost(r->counts.nodes_drawn, r->counts.nodes_loaded,
+		r->expected_ns);
 }
 
 static void print_done(const struct capture_result *r, double seconds)
@@ -254,7 +287,7 @@ static void print_done(const struct capture_result *r, double seconds)
 			(unsigned long long)c->nodes_reused, seconds);
 }
 
-static void report_failures(const struct capture_result *r)
+void report_failures(const struct capture_result *r)
 {
 	for (size_t i = 0; i < r->nbundle; i++) {
 		const struct capture_bundle *b = &r->bundle[i];
@@ -275,6 +308,15 @@ static void report_failures(const struct capture_result *r)
 	for (size_t i = 0; i < r->more.nerr; i++) {
 		char *text = err_text(&r->more.err[i]);
 		log_error("%s", text);
+		free(text);
+	}
+}
+
+void report_driver(const struct capture_result *r)
+{
+	for (size_t i = 0; i < r->driver.nreason; i++) {
+		char *text = reason_text(&r->driver.reason[i]);
+		log_info("%s", text);
 		free(text);
 	}
 }
@@ -389,6 +431,7 @@ static int capture_or_plan(struct options *o, const struct args_list *operand,
 	if (bring_up_to_date(&s, o, operand, plan, &result, err))
 		goto out;
 	wipe_bar(&bar);
+	report_driver(&result);
 	report_failures(&result);
 	if (o->json)
 		print_json(&s, action, &result);

@@ -27,7 +27,7 @@ const struct command command[] = {
 		"show what is stale and what it will cost", -1, status_option,
 		cmd_status },
 	{ "why", "TARGET", "show the exact change that made a target stale", 1,
-		NULL, NULL },
+		NULL, cmd_why },
 	{ "inspect", "PATH..", "verify and describe bundles and documents", -1,
 		NULL, cmd_inspect },
 	{ "replay", "PATH [-o FILE.png]",

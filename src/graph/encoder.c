@@ -43,9 +43,14 @@ void encoder_say(struct encoder *e, const char *fmt, ...)
 
 	if (!e->text)
 		return;
+	size_t start = e->text->len;
 	va_start(ap, fmt);
 	buf_vaddf(e->text, fmt, ap);
 	va_end(ap);
+	/* A name with a line end in it is no second line. */
+	for (size_t i = start; i < e->text->len; i++)
+		if (e->text->data[i] == '\n')
+			e->text->data[i] = ' ';
 	buf_addch(e->text, '\n');
 }
 

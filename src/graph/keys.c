@@ -74,6 +74,37 @@ uint32_t keys_history(const struct keys *k, uint32_t node)
 
 /* Static part ---------------------------------------------------------------- */
 
+#define SHORT 16	/* digits of a hash in texts */
+
+static const char *short_hex(const struct sha256 *sha, char hex[SHA256_HEX + 1])
+{
+	sha256_hex(sha, hex);
+	hex[SHORT] = '\0';
+	return hex;
+}
+
+static void say_parts(struct encoder *e, const struct key_program *program)
+{
+	static const char *const kind[] = {
+		[PART_FUNCTION] = "function ",
+		[PART_MACRO] = "macro ",
+		[PART_REST] = "declarations",
+	};
+	struct sha256 sha;
+	char hex[SHA256_HEX + 1];
+
+	if (!e->text)
+		return;
+	sha256_of(buf_str(program->tokens), program->tokens->len, &sha);
+	encoder_say(e, "tokens: %s", short_hex(&sha, hex));
+	for (size_t i = 0; i < program->npart; i++) {
+		const struct part *part = &program->part[i];
+		encoder_say(e, "%s%s%s: %s\t%s", part->is_used ? "" : "unused ",
+			kind[part->kind], part->name, part->text ? part->text :
+			short_hex(&part->sha, hex), part->file);
+	}
+}
+
 static void encode_static(struct encoder *e, const struct keys *k, int p,
 	const struct sha256 *driver)
 {
@@ -81,23 +112,40 @@ static void encode_static(struct encoder *e, const struct keys *k, int p,
 	const struct pass *pass = &v->manifest->pass[p];
 	const struct key_program *program = &k->program[p];
 	const struct variant_pass *vp = &v->pass[p];
+	char hex[SHA256_HEX + 1];
 
 	encoder_begin(e, "static");
 	encoder_u64(e, TAG_DIALECT, v->manifest->dialect);
+	encoder_say(e, "dialect: %s", dialect_name(v->manifest->dialect));
 	encoder_u64(e, TAG_HEADER_VERSION, SHADER_HEADER_VERSION);
+	encoder_say(e, "header: %d", SHADER_HEADER_VERSION);
 	encoder_bytes(e, TAG_TOKENS, program->tokens->data,
 		program->tokens->len);
+	say_parts(e, program);
 	encoder_u64(e, TAG_KIND, pass->kind);
+	encoder_say(e, "kind: %s", pass_kind_name(pass->kind));
 	encoder_u64(e, TAG_OWN_SIZE, vp->is_output_sized ? 0 :
 		(uint64_t)vp->width << 32 | (uint64_t)vp->height);
+	if (vp->is_output_sized)
+		encoder_say(e, "own size: none");
+	else
+		encoder_say(e, "own size: %dx%d", vp->width, vp->height);
 	encoder_u64(e, TAG_FORMAT, pass->format);
-	for (int i = 0; i < pass->nextra_output; i++)
+	encoder_say(e, "format 0: %s", format_name(pass->format));
+	for (int i = 0; i < pass->nextra_output; i++) {
 		encoder_u64(e, TAG_FORMAT, pass->extra_output[i]);
+		encoder_say(e, "format %d: %s", i + 1,
+			format_name(pass->extra_output[i]));
+	}
 	encoder_u64(e, TAG_ITERATIONS, (uint64_t)vp->iterations);
-	if (pass->kind == PASS_COMPUTE)
+	encoder_say(e, "iterations: %d", vp->iterations);
+	if (pass->kind == PASS_COMPUTE) {
 		for (int i = 0; i < 3; i++)
 			encoder_u64(e, TAG_LOCAL_SIZE,
 				(uint64_t)vp->local_size[i]);
+		encoder_say(e, "local size: %dx%dx%d", vp->local_size[0],
+			vp->local_size[1], vp->local_size[2]);
+	}
 	for (int c = 0; c < LIMIT_CHANNELS; c++) {
 		const struct input_ref *in = pass_channel(pass, c);
 		if (!in || !channel_is_active(program->reflection, c))
@@ -105,8 +153,11 @@ static void encode_static(struct encoder *e, const struct keys *k, int p,
 		encoder_u64(e, TAG_CHANNEL, (uint64_t)c);
 		encoder_u64(e, TAG_SAMPLER,
 			(uint64_t)in->filter << 8 | (uint64_t)in->wrap);
+		encoder_say(e, "sampler %d: %s, %s", c, filter_name(in->filter),
+			wrap_name(in->wrap));
 	}
 	encoder_sha(e, TAG_DRIVER, driver);
+	encoder_say(e, "driver: %s", short_hex(driver, hex));
 }
 
 /* Recipe --------------------------------------------------------------------- */
@@ -124,7 +175,7 @@ static void say_uniform(struct encoder *e, const struct draw_uniform *u, size_t 
 			buf_addch(&text, ' ');
 			print_float(u->f[i], &text);
 		}
-	encoder_say(e, "uniform %s%s", u->name, buf_str(&text));
+	encoder_say(e, "uniform %s:%s", u->name, buf_str(&text));
 	buf_release(&text);
 }
 
@@ -160,25 +211,25 @@ static void encode_pass_input(struct encoder *e, const struct keys *k,
 	const struct manifest *m = k->scene->variant->manifest;
 	const struct graph *g = k->scene->graph;
 	uint32_t node = canonical(k, in->pass, in->is_previous ? t - 1 : t);
-	char hex[SHA256_HEX + 1];
+	int has_mips = g->mips[in->pass] >> in->output & 1;
+	char hex[SHA256_HEX + 1] = "zeros";
 
 	encoder_u64(e, TAG_OUTPUT, (uint64_t)in->output);
-	encoder_u64(e, TAG_MIPS, g->mips[in->pass] >> in->output & 1);
+	encoder_u64(e, TAG_MIPS, (uint64_t)has_mips);
 	if (node == NODE_NONE) {
 		int w, h;
 		target_size(k->scene->variant, in->pass, &w, &h);
 		encoder_u64(e, TAG_ZERO, (uint64_t)w << 32 | (uint64_t)h);
 		/* Where a format has no alpha, zeros read as (0, 0, 0, 1). */
 		encoder_u64(e, TAG_FORMAT, m->pass[in->pass].format);
-		encoder_say(e, "channel %d previous frame of '%s': zeros",
-			in->channel, m->pass[in->pass].name);
-		return;
+	} else {
+		encoder_sha(e, TAG_INPUT, &k->key[node]);
+		short_hex(&k->key[node], hex);
 	}
-	encoder_sha(e, TAG_INPUT, &k->key[node]);
-	encoder_say(e, "channel %d pass '%s' output %d%s key %s", in->channel,
+	encoder_say(e, "channel %d: pass '%s' output %d%s%s\t%s", in->channel,
 		m->pass[in->pass].name, in->output,
-		in->is_previous ? " previous" : "",
-		sha256_hex(&k->key[node], hex));
+		in->is_previous ? " previous" : "", has_mips ? " mipmaps" : "",
+		hex);
 }
 
 static void encode_asset(struct encoder *e, const struct keys *k,
@@ -193,10 +244,27 @@ static void encode_asset(struct encoder *e, const struct keys *k,
 	encoder_u64(e, TAG_OUTPUT, (uint64_t)a->vflip << 8 |
 		(uint64_t)a->channels);
 	encoder_string(e, TAG_DECODER, IMAGE_DECODER);
-	encoder_say(e, "channel %d %s '%s' sha256 %s%s%s", in->channel,
-		asset_kind_name(a->kind), a->path, sha256_hex(sha, hex),
-		a->vflip ? " vflip" : "",
-		a->channels == 1 ? " one channel" : "");
+	encoder_say(e, "channel %d: %s %s%s%s\t%s", in->channel,
+		asset_kind_name(a->kind), a->path, a->vflip ? ", vflip" : "",
+		a->channels == 1 ? ", one channel" : "", short_hex(sha, hex));
+	encoder_say(e, "decoder: %s", IMAGE_DECODER);
+}
+
+static void say_keys(struct encoder *e, int channel, const struct variant *v, int t)
+{
+	static const char *const row[] = { ", held", ", pressed", ", toggled" };
+	uint8_t key[3][256];
+
+	if (!e->text)
+		return;
+	variant_keys(v, t, key);
+	struct buf text = BUF_INIT;
+	for (int r = 0; r < 3; r++)
+		for (int i = 0, n = 0; i < 256; i++)
+			if (key[r][i])
+				buf_addf(&text, "%s %d", n++ ? "" : row[r], i);
+	encoder_say(e, "channel %d: keyboard%s", channel, buf_str(&text));
+	buf_release(&text);
 }
 
 static void encode_channel(struct encoder *e, const struct keys *k, int p, int channel,
@@ -210,7 +278,7 @@ static void encode_channel(struct encoder *e, const struct keys *k, int p, int c
 	encoder_u64(e, TAG_CHANNEL, (uint64_t)channel);
 	if (!in) {
 		encoder_u64(e, TAG_UNBOUND, 0);
-		encoder_say(e, "channel %d unbound", channel);
+		encoder_say(e, "channel %d: unbound", channel);
 		return;
 	}
 	encoder_u64(e, TAG_KIND, in->kind);
@@ -229,12 +297,12 @@ static void encode_channel(struct encoder *e, const struct keys *k, int p, int c
 	case INPUT_KEYBOARD:
 		keyboard_texels(v, t, texel);
 		encoder_bytes(e, TAG_TEXELS, texel, 3 * 256 * 4);
-		encoder_say(e, "channel %d keyboard", channel);
+		say_keys(e, channel, v, t);
 		break;
 	case INPUT_MUSIC:
 		music_texels(v, texel);
 		encoder_bytes(e, TAG_TEXELS, texel, 2 * 512 * 4);
-		encoder_say(e, "channel %d music (silence)", channel);
+		encoder_say(e, "channel %d: music (silence)", channel);
 		break;
 	case INPUT_VIDEO:
 	case INPUT_WEBCAM:
@@ -270,11 +338,11 @@ static void encode_storage(struct encoder *e, const struct keys *k, int p, uint3
 		encoder_string(e, TAG_NAME, g->storage[s]);
 		encoder_u64(e, TAG_SIZE, g->storage_size[s]);
 		encoder_sha(e, TAG_INPUT, &version->key);
-		encoder_say(e, "storage '%s' at binding %u, %llu bytes, "
-			"version %s", g->storage[s],
-			(unsigned)r->block[i].binding,
+		encoder_say(e, "storage %u: '%s' of %llu bytes%s\t%s",
+			(unsigned)r->block[i].binding, g->storage[s],
 			(unsigned long long)g->storage_size[s],
-			sha256_hex(&version->key, hex));
+			r->block[i].is_written ? ", written" : "",
+			short_hex(&version->key, hex));
 	}
 }
 
@@ -289,11 +357,11 @@ static void encode_history(struct encoder *e, const struct keys *k, int p, int t
 	encoder_u64(e, TAG_HISTORY, (uint64_t)distance);
 	if (node == NODE_NONE) {
 		encoder_u64(e, TAG_ZERO, 0);
-		encoder_say(e, "history zeros");
+		encoder_say(e, "history %d: frames back\tzeros", distance);
 	} else {
 		encoder_sha(e, TAG_INPUT, &k->key[node]);
-		encoder_say(e, "history key %s",
-			sha256_hex(&k->key[node], hex));
+		encoder_say(e, "history %d: frames back\t%s", distance,
+			short_hex(&k->key[node], hex));
 	}
 }
 
@@ -307,10 +375,10 @@ static void encode_recipe(struct encoder *e, const struct keys *k, uint32_t node
 	target_size(k->scene->variant, p, &w, &h);
 	encoder_begin(e, "recipe");
 	encoder_sha(e, TAG_STATIC, &k->static_part[p]);
-	encoder_say(e, "static %s", sha256_hex(&k->static_part[p], hex));
+	encoder_say(e, "static: %s", short_hex(&k->static_part[p], hex));
 	/* The target's size counts even where the source never asks for it. */
 	encoder_u64(e, TAG_SIZE, (uint64_t)w << 32 | (uint64_t)h);
-	encoder_say(e, "size %dx%d", w, h);
+	encoder_say(e, "size: %dx%d", w, h);
 	encode_uniforms(e, k, p, m);
 	for (int c = 0; c < LIMIT_CHANNELS; c++)
 		if (channel_is_active(k->program[p].reflection, c))
@@ -581,7 +649,7 @@ void keys_of_sound(const struct scene *scene,
 	moment_init(&moment, scene);
 	encoder_begin(&e, "sound");
 	encoder_sha(&e, TAG_STATIC, static_part);
-	encoder_say(&e, "static %s", sha256_hex(static_part, hex));
+	encoder_say(&e, "static: %s", short_hex(static_part, hex));
 	encoder_u64(&e, TAG_VALUE, SOUND_RATE);
 	encode_uniforms(&e, &k, p, &moment);
 	for (int c = 0; c < LIMIT_CHANNELS; c++)
@@ -589,5 +657,15 @@ void keys_of_sound(const struct scene *scene,
 			encode_channel(&e, &k, p, c, moment.t);
 	encoder_end(&e, out);
 	moment_release(&moment);
+	encoder_release(&e);
+}
+
+void keys_explain_static(const struct keys *k, int p, const struct sha256 *driver,
+	struct buf *text, struct sha256 *out)
+{
+	struct encoder e = { BUF_INIT, text };
+
+	encode_static(&e, k, p, driver);
+	encoder_end(&e, out);
 	encoder_release(&e);
 }

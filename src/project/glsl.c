@@ -533,6 +533,26 @@ out:
 
 /* Canonical form ----------------------------------------------------------- */
 
+void glsl_add_token(const struct glsl *g, size_t i, struct buf *scratch,
+	struct buf *out)
+{
+	const struct glsl_token *t = &g->token[i];
+	if (t->kind == GLSL_LINE_END) {
+		buf_addch(out, '\n');
+		return;
+	}
+	/* Separators are white space, which is in no token. */
+	size_t n;
+	const char *text = glsl_token_text(g, i, scratch, &n);
+	buf_add(out, text, n);
+	int is_macro_name = i >= 2 && t->kind == GLSL_WORD
+		&& g->token[i - 2].kind == GLSL_HASH
+		&& glsl_is(g, i - 1, "define");
+	int has_parameters = is_macro_name && glsl_is(g, i + 1, "(")
+		&& !g->token[i + 1].is_spaced;
+	buf_addch(out, has_parameters ? '\t' : ' ');
+}
+
 void glsl_canonical(const struct glsl *g, int kept_only, struct buf *out)
 {
 	if (glsl_knows_lines(g)) {
@@ -551,20 +571,7 @@ void glsl_canonical(const struct glsl *g, int kept_only, struct buf *out)
 		}
 		if (kept_only && !g->is_kept[i])
 			continue;
-		if (t->kind == GLSL_LINE_END) {
-			buf_addch(out, '\n');
-			continue;
-		}
-		/* Separators are white space, which is in no token. */
-		size_t n;
-		const char *text = glsl_token_text(g, i, &scratch, &n);
-		buf_add(out, text, n);
-		int is_macro_name = i >= 2 && t->kind == GLSL_WORD
-			&& g->token[i - 2].kind == GLSL_HASH
-			&& glsl_is(g, i - 1, "define");
-		int has_parameters = is_macro_name && glsl_is(g, i + 1, "(")
-			&& !g->token[i + 1].is_spaced;
-		buf_addch(out, has_parameters ? '\t' : ' ');
+		glsl_add_token(g, i, &scratch, out);
 	}
 	buf_release(&scratch);
 }

@@ -483,6 +483,7 @@ int shader_build(const struct variant *v, int p, const struct source *source,
 	find_program_id(out, &plan);
 	glsl_drop_unused(&user, plan.entry);
 	glsl_canonical(&user, 1, &out->tokens);
+	parts_find(&user, source, &out->part, &out->npart);
 	out->has_discard = glsl_mentions(&user, "discard", 1);
 	find_readonly(&user, &out->readonly);
 	result = 0;
@@ -500,6 +501,7 @@ void shader_release(struct shader *s)
 	free(s->vertex);
 	free(s->stage);
 	buf_release(&s->tokens);
+	parts_free(s->part, s->npart);
 	*s = (struct shader) { .is_compute = 0 };
 }
 

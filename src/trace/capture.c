@@ -137,7 +137,7 @@ static void describe_group(struct capture *c, struct group *g)
 				(uint64_t)w * (uint64_t)h);
 		}
 		job->result->status = CAPTURE_STALE;
-		job->result->reason = job_reason(job);
+		capture_explain(c, g, job);
 		c->result->counts.nodes_drawn += job->result->ndraw;
 		c->result->counts.nodes_loaded += job->result->nload;
 		c->result->expected_ns += job->result->expected_ns;
@@ -163,10 +163,13 @@ static int prepare_groups(struct capture *c, struct err *err)
 		if (group_prepare(g, c->env, c->env->programs.driver,
 		    &c->assets, err))
 			return -1;
+		capture_note_driver(c, g);
 		for (size_t j = 0; j < g->njob; j++)
 			if (!g->job[j].needs_content &&
 			    capture_settle_job(c, g, &g->job[j], err))
 				return -1;
+			else if (g->job[j].is_retagged && c->env->dry_run)
+				capture_explain(c, g, &g->job[j]);
 		if (c->env->dry_run && group_is_open(g))
 			describe_group(c, g);
 	}
@@ -220,6 +223,7 @@ static void capture_release(struct capture *c)
 	map_release(&c->drawn);
 	map_release(&c->written);
 	map_release(&c->failed);
+	map_release(&c->known_text);
 	errs_release(&c->fault);
 }
 
@@ -264,10 +268,11 @@ void capture_result_release(struct capture_result *r)
 	for (size_t i = 0; i < r->nbundle; i++) {
 		free(r->bundle[i].name);
 		free(r->bundle[i].path);
-		free(r->bundle[i].reason);
+		reasons_release(&r->bundle[i].reasons);
 		err_release(&r->bundle[i].err);
 	}
 	free(r->bundle);
+	reasons_release(&r->driver);
 	errs_release(&r->more);
 	inputs_release(&r->inputs);
 	memset(r, 0, sizeof *r);

@@ -5,7 +5,7 @@
  * Private to captures. capture.c makes groups of requests and decides what is
  * current; capture_inputs.c reads assets, programs and git's state;
  * capture_run.c plans and runs sweeps; capture_write.c writes bundles and
- * records them.
+ * records them; capture_why.c keeps account of what they came from.
  */
 
 #include "group.h"
@@ -44,6 +44,7 @@ struct capture {
 	struct map written;		/* objects whose files this run made */
 	uint64_t nalias;		/* found in this run */
 	int is_waiting;			/* the next group, until another is done */
+	struct map known_text;		/* hashes of texts stored in this run */
 	struct map failed;		/* keys that cannot be: index in fault */
 	struct errs fault;
 	uint64_t ndraw_planned;
@@ -76,6 +77,15 @@ int capture_assemble_ready(struct runner *r, struct err *err) WARN_UNUSED;
 /* pool_job.run of an assembly, and what follows on the main thread. */
 void capture_run_assembly(struct pool_job *job);
 int capture_end_assembly(struct pool_job *job, struct err *err) WARN_UNUSED;
+
+/* capture_why.c */
+/* Records what decided the content of a bundle that is recorded now. */
+int capture_record_why(struct capture *c, struct group *g,
+	const struct job *job, struct err *err) WARN_UNUSED;
+/* Finds the reasons of a job that is not current. */
+void capture_explain(struct capture *c, struct group *g, struct job *job);
+/* Finds out whether a stale bundle was made with another driver. */
+void capture_note_driver(struct capture *c, struct group *g);
 
 /* capture_run.c */
 void capture_make_plan(struct capture *c, struct group *g);

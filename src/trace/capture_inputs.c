@@ -208,10 +208,8 @@ static int set_load(struct capture *c, struct program_set *set, const struct var
 	graph_release(&graph);
 	set->key_program = xcalloc(m->npass, sizeof *set->key_program);
 	for (size_t p = 0; p < m->npass; p++)
-		set->key_program[p] = (struct key_program){
-			&set->programs.program[p].shader.tokens,
-			set->programs.program[p].shader.has_discard,
-			&set->programs.program[p].reflection };
+		set->key_program[p] =
+			program_for_keys(&set->programs.program[p]);
 	hash_sources(set, m);
 	rc = find_git_state(c->env, &set->inputs, &set->git, err);
 	return rc;

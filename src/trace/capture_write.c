@@ -122,7 +122,7 @@ static void add_version(void *data, uint32_t version)
 }
 
 /* Records a bundle that stands at its path. file[] moves into the row. */
-static int record_bundle(struct capture *c, const struct group *g, struct job *job,
+static int record_bundle(struct capture *c, struct group *g, struct job *job,
 	struct assembly *a, struct err *err)
 {
 	const struct git_state *git = &g->set->git;
@@ -147,6 +147,8 @@ static int record_bundle(struct capture *c, const struct group *g, struct job *j
 	if (store_begin(store, err))
 		return -1;
 	int rc = store_add_bundle(store, &row, err);
+	if (rc == 0)
+		rc = capture_record_why(c, g, job, err);
 	if (rc == 0)
 		rc = add_history(c, g, job, &a->content_id, err);
 	/* One-off captures may be collected: nothing says which still matter. */

@@ -35,29 +35,22 @@ void group_release(struct group *g)
 	free(g->job);
 	release_keys(g);
 	buf_release(&g->sttf);
+	account_release(&g->account);
 	graph_release(&g->graph);
 	variant_release(&g->variant);
 	memset(g, 0, sizeof *g);
 }
 
-char *job_reason(const struct job *job)
-{
-	if (!job->row.path)
-		return xstrdup("it was never captured");
-	if (!sha256_equal(&job->inputs_id, &job->row.inputs_id))
-		return xstrdup("its sources, assets or settings changed");
-	return xstrdup("files of the bundle are missing or altered");
-}
-
-/* The manifest as far as it counts for a bundle. */
-static char *manifest_text(const struct variant *v)
+char *group_settings(const struct variant *v)
 {
 	static const char *const no_matter[] = { "trace", "test", "store" };
 	cJSON *json = variant_manifest(v);
 
 	for (size_t i = 0; i < sizeof no_matter / sizeof *no_matter; i++)
 		cJSON_DeleteItemFromObjectCaseSensitive(json, no_matter[i]);
-	char *text = cJSON_PrintUnformatted(json);
+	char *printed = cJSON_PrintUnformatted(json);
+	char *text = xstrdup(printed);
+	cJSON_free(printed);
 	cJSON_Delete(json);
 	return text;
 }
@@ -198,7 +191,7 @@ static int find_keys(struct group *g, const struct capture_env *env,
 static void judge_jobs(struct group *g, const struct capture_env *env)
 {
 	struct encoder e = { BUF_INIT, NULL };
-	char *manifest = manifest_text(&g->variant);
+	char *manifest = group_settings(&g->variant);
 
 	for (size_t i = 0; i < g->njob; i++) {
 		struct job *job = &g->job[i];
@@ -209,7 +202,7 @@ static void judge_jobs(struct group *g, const struct capture_env *env)
 			!sha256_equal(&job->inputs_id, &job->row.inputs_id);
 		job->is_retagged = !job->needs_content && wants_retag(g, job);
 	}
-	cJSON_free(manifest);
+	free(manifest);
 	encoder_release(&e);
 }
 
@@ -244,10 +237,10 @@ int group_rekey(struct group *g, const struct capture_env *env,
 void group_refresh(const struct group *g, struct job *job)
 {
 	struct encoder e = { BUF_INIT, NULL };
-	char *manifest = manifest_text(&g->variant);
+	char *manifest = group_settings(&g->variant);
 
 	find_inputs_id(g, job, manifest, &e);
-	cJSON_free(manifest);
+	free(manifest);
 	encoder_release(&e);
 }
 

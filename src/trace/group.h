@@ -8,6 +8,7 @@
 
 #include "graph/plan.h"
 #include "project/image.h"
+#include "trace/account.h"
 #include "trace/capture.h"
 #include "trace/programs.h"
 #include "trace/trace_json.h"
@@ -72,12 +73,13 @@ struct group {
 	int needs_rekey;		/* an alias was found that changes keys */
 	int has_new_keys;		/* one that changes bundles alone */
 	uint64_t nalias;		/* aliases of the run that keys are made with */
+	struct account account;		/* zeroed, or what its jobs have in common */
 	int has_keys, has_plan;
 };
 
 void group_release(struct group *g);
-/* Why a bundle is stale, in a few words. Owned by the caller. */
-char *job_reason(const struct job *job);
+/* The manifest as far as it counts for a bundle, as JSON. Owned by the caller. */
+char *group_settings(const struct variant *v);
 
 /*
  * Computes keys up to the last frame, each job's inputs_id, and which jobs

@@ -160,6 +160,17 @@ out:
 	return ret;
 }
 
+struct key_program program_for_keys(const struct program *p)
+{
+	return (struct key_program) {
+		.tokens = &p->shader.tokens,
+		.has_discard = p->shader.has_discard,
+		.reflection = &p->reflection,
+		.part = p->shader.part,
+		.npart = p->shader.npart,
+	};
+}
+
 void program_release(struct program *p)
 {
 	if (!p)

@@ -153,9 +153,7 @@ static void find_key(struct job *job)
 	struct encoder e = { BUF_INIT, NULL };
 	struct sha256 recipe;
 
-	s->key_program[job->pass] = (struct key_program){
-		&job->program.shader.tokens, job->program.shader.has_discard,
-		&job->program.reflection };
+	s->key_program[job->pass] = program_for_keys(&job->program);
 	keys_of_sound(&s->scene, s->key_program, job->pass,
 		&s->env->programs.driver->identity, NULL, &job->static_part,
 		&recipe);
@@ -213,13 +211,27 @@ static int check_file(struct job *job, struct err *err)
 		store_add_bundle(env->programs.store, &job->row, err) : 0;
 }
 
-static char *stale_reason(const struct job *job)
+static void explain(const struct job *job)
 {
+	struct reasons *out = &job->bundle->reasons;
+	char *path = fs_join(job->sounds->env->root, job->bundle->path);
+
 	if (!job->row.path)
-		return xstrdup("it was never captured");
-	if (!sha256_equal(&job->inputs_id, &job->row.inputs_id))
-		return xstrdup("its source, inputs or settings changed");
-	return xstrdup("the file is missing or altered");
+		reasons_add(out, REASON_NEVER, "was never captured", NULL,
+			NULL, NULL);
+	else if (!sha256_equal(&job->inputs_id, &job->row.inputs_id))
+		reasons_add(out, REASON_UNKNOWN, "its source, inputs or "
+			"settings changed", NULL, NULL, NULL);
+	else if (job->is_intact)
+		reasons_add(out, REASON_FORCED, "everything is made anew (-B)",
+			NULL, NULL, NULL);
+	else if (fs_exists(path))
+		reasons_add(out, REASON_ALTERED, "the file was altered on disk",
+			NULL, NULL, NULL);
+	else
+		reasons_add(out, REASON_MISSING, "the file is missing", NULL,
+			NULL, NULL);
+	free(path);
 }
 
 /* Chunks -------------------------------------------------------------------------- */
@@ -405,7 +417,7 @@ static void describe(struct job *job, size_t nmissing)
 	struct capture_result *result = job->sounds->result;
 
 	b->status = CAPTURE_STALE;
-	b->reason = stale_reason(job);
+	explain(job);
 	b->ndraw = nmissing > 0;
 	if (nmissing > 0)
 		b->expected_ns = store_cost(job->sounds->env->programs.store,
@@ -505,7 +517,7 @@ static int run_one(struct sounds *s, int pass, struct err *err)
 		s->result->nbundle--;
 		free(b->name);
 		free(b->path);
-		free(b->reason);
+		reasons_release(&b->reasons);
 	}
 	s->key_program[pass] = (struct key_program){ 0 };
 	program_release(&job.program);

@@ -127,10 +127,7 @@ static int load_programs(struct stage *s, const struct driver_row *driver,
 	inputs_release(&inputs);
 	s->key_program = xcalloc(m->npass, sizeof *s->key_program);
 	for (size_t p = 0; p < m->npass; p++)
-		s->key_program[p] = (struct key_program){
-			&s->programs.program[p].shader.tokens,
-			s->programs.program[p].shader.has_discard,
-			&s->programs.program[p].reflection };
+		s->key_program[p] = program_for_keys(&s->programs.program[p]);
 	return rc;
 }
 

@@ -82,7 +82,7 @@ git -C p commit -qm two
 two=$(git -C p rev-parse HEAD)
 cksum p/target/traces/t@1.sttrace/[!t]* >before
 expect_status 0 "$STBUILD" -C p -n
-expect_text out 't@1: tagged dirty, and clean now: 0 draws'
+expect_text out 't@1: tagged dirty, and clean now: nothing is drawn'
 expect_status 1 "$STBUILD" -C p -q
 tag commit "$one"
 run 0 retagged

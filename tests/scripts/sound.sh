@@ -83,7 +83,7 @@ expect_json out counts.programs_compiled 5
 expect_status 0 "$STBUILD" status --json
 expect_json out 'traces[1].name' sound:half
 expect_json out 'traces[1].status' stale
-expect_json out 'traces[1].reason' 'it was never captured'
+expect_json out 'traces[1].reason' 'was never captured'
 expect_json out 'traces[1].draws' 1
 expect_status 1 "$STBUILD" -q sound:half
 [ ! -e target ] || fail 'status wrote something'

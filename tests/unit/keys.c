@@ -130,8 +130,9 @@ static void build(const struct fixture *f, struct world *w)
 		f->image_uses_frame ? 5 : 4, image_block, 1 };
 	for (int p = 0; p < NPASS; p++) {
 		buf_addstr(&w->tokens[p], f->token[p]);
-		w->program[p] = (struct key_program){ &w->tokens[p], 0,
-			&w->reflection[p] };
+		w->program[p] = (struct key_program){
+			.tokens = &w->tokens[p],
+			.reflection = &w->reflection[p] };
 	}
 	w->program[TEX].has_discard = f->tex_discards;
 	w->program[IMAGE].has_discard = f->image_discards;
@@ -291,8 +292,13 @@ static void explains_the_same_hash(void)
 	keys_explain(&w.keys, node, &text, &sha);
 	key = key_at(&w, IMAGE, 2);
 	CHECK(sha256_equal(&sha, &key));
-	CHECK(strstr(buf_str(&text), "uniform gain 0.5\n") != NULL);
-	CHECK(strstr(buf_str(&text), "channel 2 keyboard\n") != NULL);
+	CHECK(strstr(buf_str(&text), "uniform gain: 0.5\n") != NULL);
+	CHECK(strstr(buf_str(&text), "channel 2: keyboard\n") != NULL);
+	buf_reset(&text);
+	keys_explain_static(&w.keys, SIM, &w.driver, &text, &sha);
+	CHECK(sha256_equal(&sha, &w.keys.static_part[SIM]));
+	CHECK(strstr(buf_str(&text), "own size: 8x4\n") != NULL);
+	CHECK(strstr(buf_str(&text), "sampler 0: linear, repeat\n") != NULL);
 	buf_release(&text);
 	tear_down(&w);
 }

@@ -64,6 +64,17 @@ cJSON *diagnostics_to_json(const struct manifest *m,
 /* Warnings on stderr: "FILE:LINE:COLUMN: warning: [CODE] MESSAGE". */
 void diagnostics_print(const struct diagnostics *d);
 
+struct capture_bundle;
+struct capture_result;
+struct reasons;
+/* "hero@120", "sound:chime". Owned by the caller. */
+char *target_name(const struct capture_bundle *b);
+/* Log what failed in a run, and how the driver is not the one before. */
+void report_failures(const struct capture_result *r);
+void report_driver(const struct capture_result *r);
+/* {"kind", "what", "old", "new", "pass", "passes", "file", "line", "frame"} each. */
+cJSON *reasons_to_json(const struct reasons *list);
+
 int cmd_bisect(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_capture(struct options *o, const struct args_list *operand,
@@ -101,6 +112,8 @@ int cmd_stats(struct options *o, const struct args_list *operand,
 int cmd_status(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_version(struct options *o, const struct args_list *operand,
+	struct err *err);
+int cmd_why(struct options *o, const struct args_list *operand,
 	struct err *err);
 
 extern const struct args_option bisect_option[];

@@ -81,6 +81,10 @@ void glsl_drop_unused(struct glsl *g, const char *root);
  */
 void glsl_canonical(const struct glsl *g, int kept_only, struct buf *out);
 
+/* Appends one token in that form. scratch is room for it to work in. */
+void glsl_add_token(const struct glsl *g, size_t token, struct buf *scratch,
+	struct buf *out);
+
 /* 1 when the word occurs as a token (kept ones only if asked). */
 int glsl_mentions(const struct glsl *g, const char *word, int kept_only);
 /* 1 when the text itself declares "uniform TYPE name" at top level. */

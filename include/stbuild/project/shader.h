@@ -30,6 +30,7 @@
 
 #include "project/glsl.h"
 #include "project/manifest.h"
+#include "project/part.h"
 #include "project/source.h"
 #include "project/variant.h"
 
@@ -52,6 +53,8 @@ struct shader {
 	int is_compute;
 	struct sha256 program_id;	/* tokens of all of the above */
 	struct buf tokens;	/* canonical tokens of the user's text that count for S(p) */
+	struct part *part;	/* of the user's text */
+	size_t npart;
 	int has_discard;	/* in kept tokens */
 	struct map readonly;	/* names of storage blocks; 1 when certainly so */
 };

@@ -14,6 +14,7 @@
 #include "project/variant.h"
 #include "store/store.h"
 #include "trace/programs.h"
+#include "trace/reason.h"
 #include "util/err.h"
 #include "vcs/repo.h"
 
@@ -68,7 +69,7 @@ struct capture_bundle {			/* one a request and frame, in order */
 	enum capture_status status;
 	struct err err;			/* FAILED */
 	/* Under dry_run: */
-	char *reason;			/* why it is stale */
+	struct reasons reasons;		/* why it is not current; one at least */
 	uint64_t ndraw, nload;		/* of its variant's plan up to here */
 	uint64_t expected_ns;
 };
@@ -84,6 +85,7 @@ struct capture_result {
 	struct capture_counts counts;
 	struct errs more;		/* of sources, behind each bundle's first */
 	uint64_t expected_ns;		/* under dry_run: of all draws */
+	struct reasons driver;		/* what differs, when it is another one */
 	struct inputs inputs;		/* all that the bundles rest on */
 	int signal;			/* the run was interrupted by it; else 0 */
 };

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "graph/keys.h"
 #include "project/reflection.h"
 #include "project/shader.h"
 #include "project/source.h"
@@ -57,6 +58,8 @@ int program_expand(const struct program_env *env, const struct manifest *m,
 int program_link(const struct program_env *env, const struct variant *v,
 	struct program *program, struct err *err) WARN_UNUSED;
 void program_release(struct program *p);
+/* What keys need of it; borrows from p. */
+struct key_program program_for_keys(const struct program *p);
 
 struct programs {
 	struct program *program;	/* one a pass of the manifest */

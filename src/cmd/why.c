@@ -1,0 +1,163 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/session.h"
+#include "cmd/targets.h"
+#include "trace/capture.h"
+#include "util/mem.h"
+#include "util/proc.h"
+
+static void add_string(cJSON *json, const char *name, const char *value)
+{
+	if (value)
+		cJSON_AddStringToObject(json, name, value);
+}
+
+cJSON *reasons_to_json(const struct reasons *list)
+{
+	cJSON *array = cJSON_CreateArray();
+
+	for (size_t i = 0; i < list->nreason; i++) {
+		const struct reason *r = &list->reason[i];
+		cJSON *json = cJSON_CreateObject();
+		add_string(json, "kind", reason_word(r->kind));
+		add_string(json, "what", r->what);
+		add_string(json, "old", r->was);
+		add_string(json, "new", r->now);
+		if (r->npass > 0) {
+			add_string(json, "pass", r->pass[0]);
+			cJSON *passes = cJSON_AddArrayToObject(json, "passes");
+			for (size_t p = 0; p < r->npass; p++)
+				cJSON_AddItemToArray(passes,
+					cJSON_CreateString(r->pass[p]));
+		}
+		add_string(json, "file", r->file);
+		if (r->line > 0)
+			cJSON_AddNumberToObject(json, "line", r->line);
+		if (r->frame >= 0)
+			cJSON_AddNumberToObject(json, "frame", r->frame);
+		cJSON_AddItemToArray(array, json);
+	}
+	return array;
+}
+
+static int is_current(const struct capture_result *r)
+{
+	for (size_t i = 0; i < r->nbundle; i++)
+		if (r->bundle[i].status != CAPTURE_CURRENT)
+			return 0;
+	return 1;
+}
+
+/* The worst of all: what "why" says of a target as a whole. */
+static const char *status_word(const struct capture_result *r)
+{
+	if (r->counts.failures > 0)
+		return capture_status_name(CAPTURE_FAILED);
+	for (size_t i = 0; i < r->nbundle; i++)
+		if (r->bundle[i].status == CAPTURE_STALE)
+			return capture_status_name(CAPTURE_STALE);
+	return capture_status_name(is_current(r) ? CAPTURE_CURRENT :
+		CAPTURE_RETAGGED);
+}
+
+static void print_json(const char *target, const struct capture_result *r)
+{
+	cJSON *json = json_start("why");
+	struct reasons all = { 0 };
+
+	if (r->counts.failures > 0)
+		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
+			cJSON_CreateFalse());
+	cJSON_AddStringToObject(json, "target", target);
+	cJSON_AddStringToObject(json, "status", status_word(r));
+	for (size_t i = 0; i < r->nbundle; i++)
+		reasons_merge(&all, &r->bundle[i].reasons);
+	cJSON_AddItemToObject(json, "reasons", reasons_to_json(&all));
+	cJSON *frames = cJSON_AddArrayToObject(json, "frames");
+	for (size_t i = 0; i < r->nbundle; i++) {
+		const struct capture_bundle *b = &r->bundle[i];
+		cJSON *frame = cJSON_CreateObject();
+		if (b->frame >= 0)
+			cJSON_AddNumberToObject(frame, "frame", b->frame);
+		cJSON_AddStringToObject(frame, "path", b->path);
+		cJSON_AddStringToObject(frame, "status",
+			capture_status_name(b->status));
+		cJSON_AddItemToObject(frame, "reasons",
+			reasons_to_json(&b->reasons));
+		if (b->err.message)
+			cJSON_AddItemToObject(frame, "error",
+				error_json(&b->err));
+		cJSON_AddItemToArray(frames, frame);
+	}
+	json_print(json);
+	reasons_release(&all);
+}
+
+/* The driver is told once for all frames. */
+static void print_text(const struct capture_result *r)
+{
+	int has_driver = 0;
+
+	for (size_t i = 0; i < r->nbundle; i++) {
+		const struct capture_bundle *b = &r->bundle[i];
+		int had_driver = has_driver;
+		if (b->status == CAPTURE_FAILED)
+			continue;
+		char *name = target_name(b);
+		printf("%s: %s\n", name, b->status == CAPTURE_CURRENT ? "up to date" :
+			b->status == CAPTURE_RETAGGED ? "to be retagged" :
+			"stale");
+		free(name);
+		for (size_t k = 0; k < b->reasons.nreason; k++) {
+			const struct reason *reason = &b->reasons.reason[k];
+			if (reason->kind == REASON_DRIVER && had_driver)
+				continue;
+			has_driver |= reason->kind == REASON_DRIVER;
+			char *text = reason_text(reason);
+			printf("\t%s\n", text);
+			free(text);
+		}
+		if (had_driver && b->reasons.nreason > 0 &&
+		    b->reasons.reason[0].kind == REASON_DRIVER)
+			printf("\tcaptured with the other driver, too\n");
+	}
+}
+
+int cmd_why(struct options *o, const struct args_list *operand, struct err *err)
+{
+	static const struct target_options none = { 0 };
+	struct session s = { 0 };
+	struct targets targets = { 0 };
+	struct capture_result result = { 0 };
+	int rc = -1;
+
+	if (operand->nitem != 1) {
+		err_set(err, STATUS_INPUT, "why takes one target: NAME or "
+			"NAME@FRAME, see 'stbuild why -h'");
+		goto out;
+	}
+	if (session_open(&s, o, "why", SESSION_BUILD, err) ||
+	    targets_find(&s.manifest, &none, operand, &targets, err) ||
+	    proc_catch_signals(err) ||
+	    targets_capture(&s, &targets, 1, NULL, &result, err))
+		goto out;
+	report_failures(&result);
+	if (o->json)
+		print_json(operand->item[0], &result);
+	else if (!o->question && !o->silent)
+		print_text(&result);
+	if (result.signal != 0)
+		rc = 128 + result.signal;
+	else if (result.counts.failures > 0)
+		rc = STATUS_FAILED;
+	else
+		rc = o->question && !is_current(&result) ? STATUS_FAILED :
+			STATUS_OK;
+out:
+	capture_result_release(&result);
+	targets_release(&targets);
+	session_close(&s);
+	return rc;
+}
