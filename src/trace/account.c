@@ -399,7 +399,9 @@ static void compare_source(const struct fields *was, const struct fields *now,
 
 static int has_other_preset(const struct compare *c)
 {
-	return !same_field(&c->was.variant, &c->now.variant, "preset");
+	return fields_get(&c->was.variant, "preset") &&
+		fields_get(&c->now.variant, "preset") &&
+		!same_field(&c->was.variant, &c->now.variant, "preset");
 }
 
 static void tell_preset(struct compare *c, const char *pass)
