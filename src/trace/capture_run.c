@@ -138,7 +138,9 @@ static int rivalry_judge(struct runner *r, uint32_t node, struct err *err)
 	struct group *g = r->group;
 	struct sha256 rival[16];
 
-	if (!g->plan.node[node].is_wanted || !has_arrived(g, node))
+	/* Once: a checkpoint may bring more of it when others were drawn on it. */
+	if (!g->plan.node[node].is_wanted ||
+	    g->rivalry[node] == RIVALRY_CLOSED || !has_arrived(g, node))
 		return 0;
 	size_t n = find_rivals(r, node, rival, sizeof rival / sizeof *rival);
 	g->rivalry[node] = RIVALRY_CLOSED;
@@ -342,6 +344,19 @@ static void hook_loaded(void *data, uint32_t node)
 	r->capture->result->counts.nodes_loaded++;
 }
 
+/* With -B, what a buffer holds counts as stored only if it is of this run, too. */
+static void note_written(struct runner *r, uint32_t node)
+{
+	const struct keys *k = &r->group->keys;
+	struct take take[TAKE_MAX];
+	size_t n = keys_takes(k, node, take);
+
+	for (size_t i = 0; i < n; i++)
+		if (take[i].kind == TAKE_STORAGE && take[i].is_written)
+			map_put(&r->capture->drawn, k->version[
+				take[i].next_version].key.byte, SHA256_SIZE, 1);
+}
+
 static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err)
 {
 	struct runner *r = data;
@@ -356,6 +371,8 @@ static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err
 	r->unsaved_ns += gpu_ns;
 	c->result->counts.nodes_drawn++;
 	map_put(&c->drawn, key->byte, sizeof key->byte, 1);
+	if (c->env->always)
+		note_written(r, node);
 	target_size(&g->variant, p, &w, &h);
 	/* Frames between captured ones are never read back: no row for them. */
 	if (!g->plan.node[node].is_wanted)

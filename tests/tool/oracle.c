@@ -1067,7 +1067,7 @@ static void record_row(const struct world *w, int n)
 		number_of(&shape), ++now_seen };
 }
 
-/* Draws a node, and all that follows from it. 1 when recipes changed. */
+/* Draws a node, and all that follows from it. 1 when other recipes change. */
 static int draw(struct world *w, int n)
 {
 	int recipe = w->recipe[n], twin;
@@ -1085,9 +1085,14 @@ static int draw(struct world *w, int n)
 		return 0;
 	map_put(&aliases, &recipe, sizeof recipe, (size_t)twin);
 	map_put(&drawn_now, &twin, sizeof twin, 1);
-	/* The sweep is planned anew, and what it held is stored. */
-	if (is_taken(w, pass_of(w, n)))
-		store_live(w);
+	if (!is_taken(w, pass_of(w, n))) {
+		for (int m = n; m < w->nnode; m++)
+			if (w->same[m] == n)
+				w->recipe[m] = twin;
+		return 0;
+	}
+	/* All is planned anew, and what the sweep held is stored. */
+	store_live(w);
 	return 1;
 }
 
@@ -1098,7 +1103,8 @@ static int bundle_number(const struct world *w, const struct trace *t, int frame
 
 	write_body(w->pr, &b);
 	for (int p = 0; p < w->pr->npass; p++)
-		write_shader(w->pr, &w->pr->pass[p], 0, &b);
+		if (w->is_reached[p])
+			write_shader(w->pr, &w->pr->pass[p], 0, &b);
 	buf_addf(&b, "|%d %dx%d %d %d %d", frame, t->width, t->height,
 		t->intermediates, w->value[frame][0], w->value[frame][1]);
 	for (int p = 0; p < w->pr->npass; p++)
@@ -1156,9 +1162,9 @@ static int run_variant(const struct project *pr, const int *is_in, const struct 
 	find_recipes(&w);
 	if (!find_asked(pr, &w, is_in, is_asked))
 		return 0;
+	plan(&w, is_asked);
 	for (;;) {
 		int n = 0;
-		plan(&w, is_asked);
 		while (n < w.nnode && (!w.is_planned[n] || w.is_drawn[n]))
 			n++;
 		if (n == w.nnode)
@@ -1172,6 +1178,7 @@ static int run_variant(const struct project *pr, const int *is_in, const struct 
 			find_recipes(&w);
 			if (!find_asked(pr, &w, is_in, is_asked))
 				break;
+			plan(&w, is_asked);
 		}
 	}
 	for (int i = 0; i < NTRACE; i++)
