@@ -389,7 +389,7 @@ rm -r .stbuild target
 capture 0 2
 
 # Passes that are the same at first, and draw over what they drew before: each
-# over its own. Even columns are drawn at even frames: half of frame 0 and 2.
+# over its own. The first column is of frame 0.
 project over <<'JSON'
 "pass": [
 	{ "name": "image", "kind": "image", "source": "image.frag",
@@ -407,7 +407,9 @@ paint one.frag 'c = vec4(0.2)'
 paint two.frag 'c = vec4(0.4)'
 paint over.frag 'if (p.x < 1.0 && iFrame > 0) discard' \
 	'c = texelFetch(iChannel0, ivec2(p), 0) + vec4(iFrame == 0 ? 0.6 : 0.0)'
-paint image.frag 'c = vec4(texelFetch(iChannel0, ivec2(1, 0), 0).r, texelFetch(iChannel1, ivec2(1, 0), 0).r, texelFetch(iChannel1, ivec2(0), 0).r, 1.0)'
+paint image.frag 'vec4 a = texelFetch(iChannel0, ivec2(1, 0), 0)' \
+	'vec4 b = texelFetch(iChannel1, ivec2(1, 0), 0)' \
+	'c = vec4(a.r, b.r, texelFetch(iChannel1, ivec2(0), 0).r, 1.0)'
 # one, two; a and b as one at frame 0; both at 1 and 2; the picture.
 capture 0 8
 show 2 '51 102 153 255'
