@@ -118,7 +118,7 @@ static cJSON *counts_json(const struct capture_counts *c)
 	return json;
 }
 
-static cJSON *bundle_json(const struct capture_bundle *b)
+static cJSON *bundle_json(const struct capture_bundle *b, int plan)
 {
 	cJSON *json = cJSON_CreateObject();
 
@@ -137,7 +137,7 @@ static cJSON *bundle_json(const struct capture_bundle *b)
 			reasons_to_json(&b->reasons));
 		free(text);
 	}
-	if (b->status == CAPTURE_STALE) {
+	if (b->status == CAPTURE_STALE && plan) {
 		cJSON_AddNumberToObject(json, "draws", (double)b->ndraw);
 		cJSON_AddNumberToObject(json, "loads", (double)b->nload);
 		cJSON_AddNumberToObject(json, "expected_ms",
@@ -154,7 +154,7 @@ static void copy_error(struct errs *errs, const struct err *e)
 		e->message);
 }
 
-/* "error" and "errors" of a run where targets failed. */
+/* "error" and "errors" of a run where targets failed or were not reached. */
 static void add_errors(cJSON *json, const struct capture_result *r)
 {
 	struct errs all = ERRS_INIT;
@@ -167,11 +167,14 @@ static void add_errors(cJSON *json, const struct capture_result *r)
 	}
 	for (size_t i = 0; i < r->more.nerr; i++)
 		copy_error(&all, &r->more.err[i]);
+	if (r->signal != 0)
+		errs_add(&all, STATUS_FAILED, NULL, 0, 0, NULL,
+			"interrupted by signal %d", r->signal);
 	json_add_errors(json, &all);
 	errs_release(&all);
 }
 
-static void print_json(struct session *s, const char *action,
+static void print_json(struct session *s, const char *action, int plan,
 	const struct capture_result *r)
 {
 	cJSON *json = json_start(action);
@@ -181,11 +184,12 @@ static void print_json(struct session *s, const char *action,
 	struct err err = ERR_INIT;
 	char hex[SHA256_HEX + 1];
 
-	if (r->counts.failures > 0)
+	if (r->counts.failures > 0 || r->signal != 0)
 		add_errors(json, r);
 	cJSON *traces = cJSON_AddArrayToObject(json, "traces");
 	for (size_t i = 0; i < r->nbundle; i++)
-		cJSON_AddItemToArray(traces, bundle_json(&r->bundle[i]));
+		cJSON_AddItemToArray(traces, bundle_json(&r->bundle[i],
+			plan));
 	cJSON_AddItemToObject(json, "counts", counts_json(&r->counts));
 	if (r->driver.nreason > 0)
 		cJSON_AddItemToObject(json, "driver_changes",
@@ -269,7 +273,8 @@ static void print_done(const struct capture_result *r, double seconds)
 	for (size_t i = 0; i < r->nbundle; i++) {
 		const struct capture_bundle *b = &r->bundle[i];
 		if (b->status != CAPTURE_CURRENT &&
-		    b->status != CAPTURE_FAILED && b->path)
+		    b->status != CAPTURE_FAILED &&
+		    b->status != CAPTURE_STALE && b->path)
 			printf("%s %s\n", capture_status_name(b->status),
 				b->path);
 	}
@@ -289,6 +294,8 @@ static void print_done(const struct capture_result *r, double seconds)
 
 void report_failures(const struct capture_result *r)
 {
+	if (r->signal != 0)
+		log_error("interrupted by signal %d", r->signal);
 	for (size_t i = 0; i < r->nbundle; i++) {
 		const struct capture_bundle *b = &r->bundle[i];
 		if (b->status != CAPTURE_FAILED)
@@ -434,7 +441,7 @@ static int capture_or_plan(struct options *o, const struct args_list *operand,
 	report_driver(&result);
 	report_failures(&result);
 	if (o->json)
-		print_json(&s, action, &result);
+		print_json(&s, action, plan, &result);
 	else if (o->question || o->silent)
 		;
 	else if (plan)

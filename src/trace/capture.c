@@ -176,6 +176,17 @@ static int prepare_groups(struct capture *c, struct err *err)
 	return 0;
 }
 
+/* What a failure or a signal kept the run from is no better than before it. */
+static void describe_rest(struct capture *c)
+{
+	for (size_t i = 0; i < c->ngroup; i++)
+		for (size_t j = 0; j < c->group[i]->njob; j++) {
+			struct job *job = &c->group[i]->job[j];
+			if (!job->is_done)
+				job->result->status = CAPTURE_STALE;
+		}
+}
+
 static void make_runners(struct capture *c)
 {
 	int n = c->env->jobs > 0 ? c->env->jobs : 1;
@@ -250,6 +261,8 @@ int capture_run(const struct capture_env *env,
 		make_runners(&c);
 		rc = capture_run_groups(&c, err);
 	}
+	if (!env->dry_run)
+		describe_rest(&c);
 	if (env->programs.ncompiled)
 		result->counts.programs_compiled =
 			(uint64_t)*env->programs.ncompiled;

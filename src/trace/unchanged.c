@@ -380,6 +380,9 @@ void unchanged_record(const struct unchanged_request *r, struct store *store,
 	struct sha256 sha;
 	char id[41] = "";
 
+	/* A run that was interrupted may not have looked at everything. */
+	if (result->signal != 0)
+		return;
 	for (size_t b = 0; b < result->nbundle; b++)
 		if (result->bundle[b].status != CAPTURE_CURRENT)
 			return;

@@ -63,10 +63,10 @@ plan()
 	planned=$("$JSONQ" out counts.nodes_drawn)
 }
 
-# start: a run in the background, as $run.
+# start [OPTION..]: a run in the background, as $run.
 start()
 {
-	"$STBUILD" >run.out 2>run.err </dev/null &
+	"$STBUILD" "$@" >run.out 2>run.err </dev/null &
 	run=$!
 }
 
@@ -129,6 +129,27 @@ expect_status 0 "$STBUILD" --json
 expect_bundles current current current built
 [ "$("$JSONQ" out counts.nodes_drawn)" -le "$planned" ] ||
 	fail "more draws than $planned: $(cat out)"
+
+# What an interrupted run did not come to is not current, now or later.
+sleep 2.2
+edit sim.frag 's/64.0/32.0/'
+sleep 2.2
+: >mark
+start --json t@1500
+tries=0
+while [ ! "$(find .stbuild/objects -type f -newer mark)" ]; do
+	tries=$((tries + 1))
+	[ $tries -lt 600 ] || fail 'no state is stored after a minute'
+	sleep 0.1
+done
+kill -TERM $run
+ended 143
+expect_json run.out ok false
+expect_json run.out error.message 'interrupted by signal 15'
+expect_json run.out 'traces#' 1
+expect_json run.out 'traces[0].status' stale
+expect_json run.out counts.traces_current 0
+expect_status 1 "$STBUILD" -q t@1500
 cd ..
 
 # The parent dies at twenty moments of a run of many bundles.

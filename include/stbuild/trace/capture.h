@@ -58,7 +58,7 @@ struct capture_request {
 enum capture_status {
 	CAPTURE_CURRENT, CAPTURE_RETAGGED, CAPTURE_RESTORED,
 	CAPTURE_ASSEMBLED, CAPTURE_BUILT, CAPTURE_FAILED,
-	CAPTURE_STALE			/* under dry_run only */
+	CAPTURE_STALE		/* under dry_run; else the run ended before it */
 };
 const char *capture_status_name(enum capture_status s);
 
