@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/collect.h"
+#include "cmd/history.h"
 #include "cmd/session.h"
 #include "cmd/targets.h"
 #include "project/limits.h"
@@ -18,9 +19,11 @@
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/proc.h"
+#include "vcs/walk.h"
 
 static struct target_options target;
-static const char *rev;
+static const char *rev, *reference;
+static double threshold = -1;
 
 const struct args_option capture_option[] = {
 	{ 0, "frame", ARGS_STRING, &target.frame, 0, 0, "N",
@@ -44,7 +47,11 @@ const struct args_option capture_option[] = {
 	{ 'o', "output", ARGS_STRING, &target.output, 0, 0, "DIR.sttrace",
 		"write the one bundle here" },
 	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
-		"capture what a revision has, without a checkout" },
+		"capture what a revision has, or a range A..B; no checkout" },
+	{ 0, "bisect", ARGS_STRING, &reference, 0, 0, "BUNDLE",
+		"for git bisect run: 0 when this is what is captured, else 1" },
+	{ 0, "threshold", ARGS_NUMBER, &threshold, 0, 1, "M",
+		"with --bisect: bad is what differs by a greater RMSE" },
 	OPTION_END
 };
 
@@ -102,7 +109,7 @@ static void show_progress(void *data, const struct capture_progress *p)
 
 /* Results --------------------------------------------------------------------- */
 
-static cJSON *counts_json(const struct capture_counts *c)
+cJSON *capture_counts_json(const struct capture_counts *c)
 {
 	cJSON *json = cJSON_CreateObject();
 
@@ -118,7 +125,7 @@ static cJSON *counts_json(const struct capture_counts *c)
 	return json;
 }
 
-static cJSON *bundle_json(const struct capture_bundle *b, int plan)
+cJSON *capture_bundle_json(const struct capture_bundle *b, int plan)
 {
 	cJSON *json = cJSON_CreateObject();
 
@@ -188,9 +195,9 @@ static void print_json(struct session *s, const char *action, int plan,
 		add_errors(json, r);
 	cJSON *traces = cJSON_AddArrayToObject(json, "traces");
 	for (size_t i = 0; i < r->nbundle; i++)
-		cJSON_AddItemToArray(traces, bundle_json(&r->bundle[i],
-			plan));
-	cJSON_AddItemToObject(json, "counts", counts_json(&r->counts));
+		cJSON_AddItemToArray(traces,
+			capture_bundle_json(&r->bundle[i], plan));
+	cJSON_AddItemToObject(json, "counts", capture_counts_json(&r->counts));
 	if (r->driver.nreason > 0)
 		cJSON_AddItemToObject(json, "driver_changes",
 			reasons_to_json(&r->driver));
@@ -470,8 +477,25 @@ out:
 int cmd_capture(struct options *o, const struct args_list *operand,
 	struct err *err)
 {
+	int is_plan = o->dry_run || o->question;
+
+	if (reference || threshold >= 0 || (rev && walk_is_range(rev))) {
+		int rc = reference && !rev && !is_plan ?
+			capture_judge(o, operand, &target, reference,
+			threshold, err) :
+			reference ? err_set(err, STATUS_INPUT, "--bisect judges "
+			"the work tree: leave --rev, -n and -q away") :
+			threshold >= 0 ? err_set(err, STATUS_INPUT,
+			"--threshold goes with --bisect") :
+			is_plan ? err_set(err, STATUS_INPUT, "what a range "
+			"costs is not known before it is drawn: leave -n and "
+			"-q away") :
+			capture_range(o, operand, &target, rev, err);
+		args_list_release(&target.set);
+		return rc;
+	}
 	return capture_or_plan(o, operand, "capture",
-		o->dry_run || o->question, err);
+		is_plan, err);
 }
 
 int cmd_status(struct options *o, const struct args_list *operand,

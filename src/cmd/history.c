@@ -39,6 +39,11 @@ int history_target(struct history *h, const char *target, const char *commit,
 	}
 	if (targets_find(&s->manifest, &options, &operand, &targets, err))
 		goto out;
+	if (targets.nrequest != 1) {
+		err_set(err, STATUS_INPUT, "'%s' is a sound; history is kept "
+			"of traces", target);
+		goto out;
+	}
 	const struct capture_request *r = &targets.request[0];
 	h->trace = xstrdup(r->name);
 	h->frame = xmemdup(r->frame, r->nframe * sizeof *r->frame);

@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "project/doc.h"
 #include "project/limits.h"
+#include "store/store.h"
 #include "trace/bundle.h"
 #include "trace/ststate.h"
 #include "trace/sttf.h"
@@ -85,8 +86,67 @@ static double describe_timings(const cJSON *timings, struct buf *text)
 	return total;
 }
 
-static int describe_bundle(const char *path, cJSON *json, struct buf *text,
-	struct errs *errs, struct err *err)
+struct seen {
+	struct sha256 content;
+	cJSON *list;
+	struct buf *text;
+};
+
+static int add_seen(void *data, const struct history_row *row)
+{
+	struct seen *s = data;
+	if (!sha256_equal(&row->content_id, &s->content) || !row->commit[0])
+		return 0;
+	cJSON *json = cJSON_CreateObject();
+	cJSON_AddItemToArray(s->list, json);
+	cJSON_AddStringToObject(json, "trace", row->trace);
+	cJSON_AddStringToObject(json, "commit", row->commit);
+	cJSON_AddBoolToObject(json, "dirty", row->dirty);
+	buf_addf(s->text, "%-10s %s%s\n", "seen at", row->commit,
+		row->dirty ? ", dirty" : "");
+	return 0;
+}
+
+/* The store that knows a bundle: named, or of a folder above it. Owned. */
+static char *find_store(const char *named, const char *dir)
+{
+	char *at = xstrdup(dir), *store = named ? xstrdup(named) : NULL;
+	for (int i = 0; i < 5 && !store; i++) {
+		char *up = fs_dirname(at);
+		free(at);
+		at = up;
+		store = fs_join(at, ".stbuild");
+		char *db = fs_join(store, "stbuild.db");
+		if (!fs_exists(db)) {
+			free(store);
+			store = NULL;
+		}
+		free(db);
+	}
+	free(at);
+	return store;
+}
+
+/* Commits at which captures had this content. Without a store there are none. */
+static void describe_history(const char *named, const struct bundle *b,
+	cJSON *json, struct buf *text)
+{
+	struct seen s = { .text = text };
+	struct err err = ERR_INIT;
+	struct store *store = NULL;
+	char *dir = find_store(named, b->dir);
+	s.list = cJSON_AddArrayToObject(json, "seen");
+	bundle_content_id(b->artifact, b->nartifact, &s.content);
+	if (dir && (store_open(dir, STORE_READ, "inspect", &store, &err) < 0
+		|| store_each_history(store, NULL, -1, add_seen, &s, &err) < 0))
+		log_verbose("%s", err.message);
+	store_close(store);
+	err_release(&err);
+	free(dir);
+}
+
+static int describe_bundle(const char *path, const char *store, cJSON *json,
+	struct buf *text, struct errs *errs, struct err *err)
 {
 	struct bundle b = { 0 };
 	if (bundle_open(path, &b, err) < 0)
@@ -126,6 +186,7 @@ static int describe_bundle(const char *path, cJSON *json, struct buf *text,
 	}
 	cJSON_AddNumberToObject(json, "gpu_pass_total_ms", total);
 	cJSON_AddBoolToObject(json, "verified", verified);
+	describe_history(store, &b, json, text);
 	buf_addf(text, "%-10s %zu artifacts, %s\n", "verified", b.nartifact,
 		verified ? "all as recorded" : "not as recorded");
 	if (!verified && errs->nerr == before)
@@ -197,7 +258,7 @@ static int describe_sttf(const char *path, const struct buf *bytes,
 	return 0;
 }
 
-static int describe(const char *path, cJSON *json, struct buf *text,
+static int describe(const char *path, const char *store, cJSON *json, struct buf *text,
 	struct errs *errs, struct err *err)
 {
 	static const char magic[] = "STSTATE1";
@@ -205,7 +266,7 @@ static int describe(const char *path, cJSON *json, struct buf *text,
 	cJSON *parsed = NULL;
 	int ret = -1;
 	if (fs_is_dir(path) || !strcmp(fs_basename(path), "trace.json"))
-		return describe_bundle(path, json, text, errs, err);
+		return describe_bundle(path, store, json, text, errs, err);
 	if (fs_read(path, LIMIT_DOCUMENT_BYTES, &bytes, err) < 0)
 		goto out;
 	if (bytes.len >= 8 && !memcmp(bytes.data, magic, 8)) {
@@ -247,7 +308,7 @@ int cmd_inspect(struct options *o, const struct args_list *operand,
 		}
 		if (i)
 			buf_addch(&text, '\n');
-		if (describe(operand->item[i], json, &text, &errs, err) < 0) {
+		if (describe(operand->item[i], o->store, json, &text, &errs, err) < 0) {
 			/* The status of the worst wins, but all are seen. */
 			if (operand->nitem == 1)
 				goto out;

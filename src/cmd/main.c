@@ -222,6 +222,15 @@ static void guard_stdout(void)
 	}
 }
 
+static int is_judging(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		if (!strcmp(argv[i], "--bisect")
+			|| !strncmp(argv[i], "--bisect=", 9))
+			return 1;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	guard_stdout();
@@ -243,6 +252,9 @@ int main(int argc, char **argv)
 		for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
 			o.json |= !strcmp(argv[i], "--json");
 		status = fail(&o, action, &err);
+		/* Under git bisect run 2 would be taken for a verdict. */
+		if (is_judging(argc, argv))
+			status = 129;
 	}
 	if (proc_signal())
 		status = 128 + proc_signal();

@@ -60,7 +60,7 @@ static size_t add_part(struct paths *p, size_t parent, const char *name,
 	p->part = array_grow(p->part, p->npart, &p->cap, sizeof *p->part);
 	size_t at = p->npart++;
 	p->part[at] = (struct part) { .name = xstrndup(name, n),
-		.path = xstrdup(path) };
+		.path = path ? xstrdup(path) : NULL };
 	struct part *up = &p->part[parent];
 	up->child = array_grow(up->child, up->nchild, &up->cap, sizeof *up->child);
 	up->child[up->nchild++] = at;
@@ -89,15 +89,20 @@ struct paths *paths_new(struct repo *r, const char *const *path, size_t npath)
 	p->part = array_grow(p->part, 0, &p->cap, sizeof *p->part);
 	p->part[p->npart++] = (struct part) { .name = xstrdup("") };
 	size_t root = add_path(p, 0, r->prefix, 0);
-	for (size_t i = 0; i < npath; i++)
-		if (strncmp(path[i], "..", 2))
-			p->part[add_path(p, root, path[i], 1)].is_wanted = 1;
+	for (size_t i = 0; i < npath; i++) {
+		if (!strncmp(path[i], "..", 2))
+			continue;
+		size_t at = add_path(p, root, path[i], 1);
+		p->part[at].is_wanted = 1;
+	}
 	/* Attributes of each folder on the way decide about filters. */
 	size_t n = p->npart;
-	for (size_t i = 0; i < n; i++)
-		if (p->part[i].nchild)
-			p->part[add_part(p, i, ".gitattributes", 14, NULL)]
-				.is_wanted = 1;
+	for (size_t i = 0; i < n; i++) {
+		if (!p->part[i].nchild)
+			continue;
+		size_t at = add_part(p, i, ".gitattributes", 14, NULL);
+		p->part[at].is_wanted = 1;
+	}
 	hash_settings(p);
 	return p;
 }

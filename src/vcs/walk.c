@@ -173,7 +173,8 @@ static void sort(struct walker *w, size_t tip, size_t max, struct walk *out)
 		git_oid id;
 		struct walk_commit *c = &out->commit[i];
 		git_oid_fromstr(&id, c->id);
-		const struct seen *s = &w->seen[see(w, &id)];
+		size_t at = see(w, &id);
+		const struct seen *s = &w->seen[at];
 		c->parent = out->nparent;
 		if (s->nparent)
 			git_oid_tostr(c->before, sizeof c->before,

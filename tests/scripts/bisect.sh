@@ -178,6 +178,7 @@ expect_status 0 "$STBUILD" -C merges/shot bisect --json --good "$root" \
 expect_json out first_bad "$(id_of merges 267)"
 
 # Ends that say nothing.
+expect_status 2 "$STBUILD" -C merges/shot log sound:x
 expect_status 2 "$STBUILD" -C merges/shot bisect --good main --bad "$root"
 expect_text err swapped
 expect_status 2 "$STBUILD" -C merges/shot bisect --good main --bad main
@@ -190,3 +191,96 @@ expect_status 2 "$STBUILD" -C merges/shot bisect --good "$(id_of merges 210)" --
 expect_text err 'the good commit'
 expect_status 2 "$STBUILD" -C merges/shot bisect --good "$root"
 expect_text err '--bad'
+
+# A range: each rendering once, at its newest commit.
+expect_status 0 "$STBUILD" -C merges/shot capture --json --rev main~12..main
+n=$("$JSONQ" out 'traces#')
+expect_json out 'traces[0].commit' "$(git -C merges rev-parse main)"
+expect_equal 1 "$n" 'renderings'
+rm -rf merges/shot/target merges/shot/.stbuild
+expect_status 1 "$STBUILD" -C merges/shot capture --json --rev "$root..main" -s
+expect_json out counts.failures 2
+expect_json out 'skipped#' 0
+
+# git bisect run, by checkouts, against a bundle that is known to be good.
+rm -rf merges/shot/target merges/shot/.stbuild copy
+git clone -q merges copy
+capture 0 1 -C merges/shot --rev "$root" -o "$PWD/good.sttrace"
+(
+	cd copy
+	git bisect start main "$root" >/dev/null
+	git bisect run "$STBUILD" -C shot capture --bisect "../../good.sttrace" \
+		--threshold 0.1 hero >../bisect.out 2>&1
+)
+expect_equal "$(id_of merges 262)" "$(git -C copy rev-parse refs/bisect/bad)"
+git -C copy bisect reset >/dev/null 2>&1
+expect_status 0 "$STBUILD" -C merges/shot inspect --json "$PWD/good.sttrace"
+expect_json out 'seen#' 0
+judge()
+{
+	expect_status "$1" "$STBUILD" -C copy/shot capture --bisect \
+		"$PWD/good.sttrace" --json
+}
+git -C copy checkout -q "$root"
+judge 0
+expect_json out verdict good
+git -C copy checkout -q main
+judge 1
+expect_json out verdict bad
+git -C copy checkout -q "$(id_of merges 210)"
+judge 125
+echo '{' >copy/shot/stbuild.json
+judge 125
+rm copy/shot/stbuild.json
+judge 125
+git -C copy checkout -qf main
+expect_status 129 "$STBUILD" -C copy/shot capture --bisect nothing.sttrace
+expect_status 129 "$STBUILD" -C copy/shot capture --bisect "$PWD/good.sttrace" --nonsense
+expect_status 129 "$STBUILD" -C copy/shot capture --bisect "$PWD/good.sttrace" hero@0,1
+expect_status 2 "$STBUILD" -C copy/shot capture --threshold 0.1
+
+# What was captured at a commit.
+capture 0 0 -C copy/shot
+main=$(git -C copy rev-parse main)
+expect_status 0 "$STBUILD" -C copy/shot show --json
+expect_json out commit "$main"
+expect_json out 'contents[0].trace' hero
+expect_json out 'contents[0].bundles[0]' target/traces/hero@0.sttrace
+expect_status 0 "$STBUILD" -C copy/shot inspect --json target/traces/hero@0.sttrace
+expect_json out 'seen[0].commit' "$main"
+
+# The log knows what was captured, a class at a time, and draws the rest.
+expect_status 0 "$STBUILD" -C copy/shot log hero -n 2 --json
+expect_json out 'commits#' 2
+expect_json out 'commits[0].status' unchanged
+expect_json out 'commits[1].content' "$("$JSONQ" out 'commits[0].content')"
+expect_json out counts.nodes_drawn 0
+before=$(print_of copy/.git)
+expect_status 0 "$STBUILD" -C copy/shot log hero "$root..main" --json --render
+expect_status 0 "$STBUILD" -C copy/shot log hero "$root..main" --json --render
+expect_json out counts.nodes_drawn 0
+expect_status 0 "$STBUILD" -C copy/shot log hero "$root..main" --render
+expect_equal 400 "$(($(wc -l <out) + 1))"
+expect_text out ' fault '
+grep "^$(printf %.7s "$(id_of merges 262)")" out | grep -q 'changed *(rmse .*max 255' ||
+	fail "commit 262: $(cat out)"
+expect_equal "$before" "$(print_of copy/.git)"
+expect_equal '' "$(git -C copy status --porcelain)"
+
+# A bare repository with a store beside it, a worktree, a shallow clone.
+git clone -q --bare merges bare.git
+before=$(print_of bare.git)
+expect_status 0 "$STBUILD" -C bare.git bisect -f shot/stbuild.json --store ../store \
+	--json --good "$root" --bad main --threshold 0.1 hero
+expect_json out first_bad "$(id_of merges 262)"
+expect_equal "$before" "$(print_of bare.git)"
+git -C merges worktree add -q --detach ../tree main
+expect_status 0 "$STBUILD" -C tree/shot log hero -n 3
+git clone -q --depth 5 "file://$PWD/merges" shallow
+expect_status 0 "$STBUILD" -C shallow/shot log hero
+expect_text err 'the clone is shallow'
+expect_status 2 "$STBUILD" -C shallow/shot bisect --good "$root" --bad main
+expect_text err 'shallow clone'
+git init -q empty
+expect_status 2 "$STBUILD" -C empty log hero
+expect_text err 'no commits yet'

@@ -291,6 +291,30 @@ static void test_paths(void)
 	repo_close(r);
 }
 
+/* Each of many paths counts. */
+static void test_many_paths(void)
+{
+	enum { N = 40 };
+	char *path[N];
+	sh("git init -q -b main m; cd m; git config user.name a; git config"
+		" user.email a@b; for i in $(seq 0 %d); do echo 0 >f$i; done;"
+		" git add .; git commit -qm 0; for i in $(seq 0 %d); do echo 1 >f$i;"
+		" git commit -qam $i; done", N - 1, N - 1);
+	for (int i = 0; i < N; i++)
+		path[i] = xasprintf("f%d", i);
+	struct repo *r = open_repo("m");
+	struct paths *p = paths_new(r, (const char *const *)path, N);
+	for (int i = 0; i < N; i++) {
+		char *a = xasprintf("HEAD~%d", i), *b = xasprintf("HEAD~%d", i + 1);
+		CHECK(!same(p, a, b, r));
+		free(a);
+		free(b);
+		free(path[i]);
+	}
+	paths_free(p);
+	repo_close(r);
+}
+
 int main(void)
 {
 	if (system("git --version >/dev/null 2>&1") != 0)
@@ -311,6 +335,7 @@ int main(void)
 	test_faults();
 	test_shallow();
 	test_paths();
+	test_many_paths();
 	sh("rm -rf '%s'", top);
 	return test_done();
 }

@@ -6,7 +6,10 @@
  * draw the same, what is known of their pictures, and drawing what is not.
  */
 
+#include <cjson/cJSON.h>
+
 #include "cmd/session.h"
+#include "util/args.h"
 #include "trace/capture.h"
 #include "trace/declared.h"
 #include "verify/compare.h"
@@ -71,6 +74,25 @@ int pictures_compare(const char *bundle_a, const char *bundle_b,
 /* The worst over all frames: 1, or 0 when a picture does not stand any more. */
 int rendering_compare(const struct history *h, const struct rendering *a,
 	const struct rendering *b, struct comparison *out);
+
+/*
+ * What capture does for --rev A..B: each distinct rendering of a range once, at
+ * its newest commit.
+ */
+struct target_options;
+int capture_range(struct options *o, const struct args_list *operand,
+	const struct target_options *target, const char *range,
+	struct err *err) WARN_UNUSED;
+/*
+ * What it does for --bisect: judges the work tree against a bundle. Returns 0
+ * good, 1 bad, 125 cannot judge, 129 for git bisect to stop; -1 as always.
+ */
+int capture_judge(struct options *o, const struct args_list *operand,
+	const struct target_options *target, const char *reference,
+	double threshold, struct err *err) WARN_UNUSED;
+/* As the JSON documents of captures have them. Owned by the caller. */
+cJSON *capture_counts_json(const struct capture_counts *c);
+cJSON *capture_bundle_json(const struct capture_bundle *b, int plan);
 
 /* Names of what differs, in order: "pass 'image'", "settings". */
 cJSON *declared_changes(const struct declared *a, const struct declared *b);

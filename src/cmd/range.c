@@ -1,0 +1,223 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/history.h"
+#include "cmd/targets.h"
+#include "util/log.h"
+#include "util/map.h"
+#include "util/mem.h"
+#include "util/proc.h"
+#include "vcs/walk.h"
+
+/* A target over the commits of a range. */
+struct target {
+	char *word;		/* NAME or NAME@FRAMES */
+	char *name;
+	struct declarer *declarer;
+	struct map drawn;	/* what was captured: declared->drawn */
+};
+
+struct range {
+	struct session session;
+	const struct target_options *options;
+	struct variant_options variant;
+	struct walk walk;
+	struct target *target;
+	size_t ntarget;
+	struct capture_counts counts;
+	cJSON *traces, *skipped;
+	int signal;
+};
+
+static void add_target(struct range *r, const char *word)
+{
+	struct session *s = &r->session;
+	r->target = xreallocarray(r->target, r->ntarget + 1, sizeof *r->target);
+	struct target *t = &r->target[r->ntarget++];
+	*t = (struct target) { .word = xstrdup(word),
+		.name = xstrndup(word, strcspn(word, "@")) };
+	struct declared_request request = { .repo = s->repo, .store = s->store,
+		.may_write = 1, .manifest = s->commit_path, .trace = t->name,
+		.options = &r->variant };
+	t->declarer = declarer_new(&request);
+}
+
+/* Those named, or all traces of the newest commit that loads. */
+static int find_targets(struct range *r, const struct args_list *operand,
+	struct err *err)
+{
+	struct errs errs = ERRS_INIT;
+	int is_loaded = 0;
+
+	for (size_t i = 0; i < operand->nitem; i++)
+		add_target(r, operand->item[i]);
+	for (size_t i = 0; i < r->walk.ncommit && !operand->nitem; i++) {
+		errs_release(&errs);
+		is_loaded = !session_at(&r->session, r->walk.commit[i].id, &errs);
+		if (is_loaded)
+			break;
+	}
+	for (size_t i = 0; is_loaded && i < r->session.manifest.ntrace; i++)
+		add_target(r, r->session.manifest.trace[i].name);
+	if (errs.nerr && !is_loaded)
+		return errors_end(r->session.options, &errs, err);
+	errs_release(&errs);
+	return 0;
+}
+
+static void add_counts(struct capture_counts *to, const struct capture_counts *c)
+{
+	to->nodes_drawn += c->nodes_drawn;
+	to->nodes_loaded += c->nodes_loaded;
+	to->nodes_reused += c->nodes_reused;
+	to->programs_compiled = c->programs_compiled;
+	to->traces_built += c->traces_built;
+	to->traces_current += c->traces_current;
+	to->failures += c->failures;
+}
+
+static void report(struct range *r, const char *commit,
+	const struct capture_result *result)
+{
+	const struct options *o = r->session.options;
+	for (size_t i = 0; i < result->nbundle; i++) {
+		const struct capture_bundle *b = &result->bundle[i];
+		if (b->status == CAPTURE_FAILED) {
+			char *text = err_text(&b->err), *name = target_name(b);
+			log_error("%.7s: %s: %s", commit, name, text);
+			free(name);
+			free(text);
+		} else if (!o->json && !o->silent) {
+			printf("%s %s\n", capture_status_name(b->status),
+				b->path);
+		}
+		cJSON *json = capture_bundle_json(b, 0);
+		cJSON_AddStringToObject(json, "commit", commit);
+		cJSON_AddItemToArray(r->traces, json);
+	}
+}
+
+static void skip(struct range *r, const char *commit, const char *fault)
+{
+	log_warn("%.7s is left out: %.*s", commit, (int)strcspn(fault, "\n"),
+		fault);
+	cJSON_AddItemToArray(r->skipped, cJSON_CreateString(commit));
+}
+
+/* Captures what a commit shows that no newer one did. */
+static int capture_commit(struct range *r, const char *commit, struct err *err)
+{
+	struct args_list operand = { NULL, 0, 0 };
+	struct errs errs = ERRS_INIT;
+	struct targets targets = { 0 };
+	struct capture_result result = { 0 };
+	const char *fault = NULL;
+	int rc = -1;
+
+	for (size_t i = 0; i < r->ntarget; i++) {
+		struct target *t = &r->target[i];
+		int class;
+		if (declarer_class(t->declarer, commit, &class, err))
+			goto out;
+		const struct declared *d = declarer_get(t->declarer, class);
+		if (d->fault)
+			fault = d->fault;
+		else if (map_put(&t->drawn, d->drawn.byte, SHA256_SIZE, 1)) {
+			operand.item = array_grow(operand.item, operand.nitem,
+				&operand.cap, sizeof *operand.item);
+			operand.item[operand.nitem++] = t->word;
+		}
+	}
+	rc = 0;
+	if (fault)
+		skip(r, commit, fault);
+	if (!operand.nitem)
+		goto out;
+	if (session_at(&r->session, commit, &errs)) {
+		rc = errors_end(r->session.options, &errs, err);
+		goto out;
+	}
+	rc = targets_find(&r->session.manifest, r->options, &operand, &targets,
+		err);
+	if (rc == 0)
+		rc = targets_capture(&r->session, &targets, 0, NULL, &result,
+			err);
+	if (rc) {
+		err_wrap(err, "at commit %.7s", commit);
+		goto out;
+	}
+	add_counts(&r->counts, &result.counts);
+	report(r, commit, &result);
+	r->signal = result.signal;
+out:
+	capture_result_release(&result);
+	targets_release(&targets);
+	errs_release(&errs);
+	free(operand.item);
+	return rc;
+}
+
+static void print_json(struct range *r)
+{
+	cJSON *json = json_start("capture");
+	if (r->counts.failures)
+		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
+			cJSON_CreateFalse());
+	cJSON_AddItemToObject(json, "traces", r->traces);
+	cJSON_AddItemToObject(json, "skipped", r->skipped);
+	r->traces = r->skipped = NULL;
+	cJSON_AddItemToObject(json, "counts", capture_counts_json(&r->counts));
+	json_print(json);
+}
+
+int capture_range(struct options *o, const struct args_list *operand,
+	const struct target_options *target, const char *range, struct err *err)
+{
+	struct range r = { .options = target };
+	struct walk_options walk = { .range = range };
+	struct store *store;
+	int rc = -1;
+
+	if (target->output)
+		return err_set(err, STATUS_INPUT,
+			"-o takes one bundle, and a range has many");
+	if (!operand->nitem && (target->frame || target->time || target->frames))
+		return err_set(err, STATUS_INPUT,
+			"name the traces whose frames are meant");
+	r.variant = (struct variant_options) { .preset = target->preset,
+		.width = (int)target->width, .height = (int)target->height,
+		.fps = target->fps, .set = target->set.item,
+		.nset = target->set.nitem };
+	r.traces = cJSON_CreateArray();
+	r.skipped = cJSON_CreateArray();
+	if (session_open_history(&r.session, o, "capture", SESSION_BUILD, err) ||
+	    session_store(&r.session, &store, err) || proc_catch_signals(err) ||
+	    walk_open(r.session.repo, &walk, &r.walk, err) ||
+	    find_targets(&r, operand, err))
+		goto out;
+	for (size_t i = 0; i < r.walk.ncommit && !r.signal; i++)
+		if (capture_commit(&r, r.walk.commit[i].id, err))
+			goto out;
+	if (o->json)
+		print_json(&r);
+	log_info("%zu commits, %llu bundles written, %llu up to date; %llu draws",
+		r.walk.ncommit, (unsigned long long)r.counts.traces_built,
+		(unsigned long long)r.counts.traces_current,
+		(unsigned long long)r.counts.nodes_drawn);
+	rc = r.signal ? 128 + r.signal : r.counts.failures ? STATUS_FAILED :
+		STATUS_OK;
+out:
+	cJSON_Delete(r.traces);
+	cJSON_Delete(r.skipped);
+	for (size_t i = 0; i < r.ntarget; i++) {
+		declarer_free(r.target[i].declarer);
+		map_release(&r.target[i].drawn);
+		free(r.target[i].word);
+		free(r.target[i].name);
+	}
+	free(r.target);
+	walk_release(&r.walk);
+	session_close(&r.session);
+	return rc;
+}
