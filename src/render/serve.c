@@ -1,5 +1,6 @@
 #include "render/serve.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -26,6 +27,7 @@
 struct mapping {
 	void *data;
 	size_t size;
+	int is_readonly;	/* a file of the store */
 };
 
 struct server {
@@ -115,13 +117,18 @@ static int slab_open(struct server *s, uint32_t id, uint64_t size, struct err *e
 			(unsigned long)id);
 		goto out;
 	}
+	int is_readonly = 0;
 	void *data = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (data == MAP_FAILED && errno == EACCES) {
+		is_readonly = 1;
+		data = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
+	}
 	if (data == MAP_FAILED) {
 		err_errno(err, STATUS_MACHINE, "cannot map %llu bytes of shared memory",
 			(unsigned long long)size);
 		goto out;
 	}
-	s->slab[id] = (struct mapping){ data, (size_t)size };
+	s->slab[id] = (struct mapping){ data, (size_t)size, is_readonly };
 	rc = 0;
 out:
 	if (fd >= 0)
@@ -137,10 +144,12 @@ static void slab_close(struct server *s, uint32_t id)
 	}
 }
 
-/* The slab's bytes when it has n of them. */
-static void *slab_data(struct server *s, uint32_t id, uint64_t n, struct err *err)
+/* The slab's bytes when it has n of them, and they may be written where asked. */
+static void *slab_data(struct server *s, uint32_t id, uint64_t n, int to_write,
+	struct err *err)
 {
-	if (id < s->nslab && s->slab[id].data && n <= s->slab[id].size)
+	if (id < s->nslab && s->slab[id].data && n <= s->slab[id].size &&
+	    !(to_write && s->slab[id].is_readonly))
 		return s->slab[id].data;
 	err_set(err, STATUS_FAILED, "the renderer has no slab %lu of %llu bytes",
 		(unsigned long)id, (unsigned long long)n);
@@ -199,7 +208,7 @@ static int do_texture(struct server *s, struct message *m, struct err *err)
 	case CMD_TEXTURE_UPLOAD:
 		other = message_u32(m);
 		if (message_end(m, err) < 0 || !(t = texture_get(gl, id, err)) ||
-		    !(data = slab_data(s, other, texture_bytes(&t->desc), err)))
+		    !(data = slab_data(s, other, texture_bytes(&t->desc), 0, err)))
 			return -1;
 		if (texture_upload(gl, id, data, s->slab[other].size, err) < 0)
 			return -1;
@@ -212,7 +221,7 @@ static int do_texture(struct server *s, struct message *m, struct err *err)
 		other = message_u32(m);
 		uint64_t tag = message_u64(m);
 		if (message_end(m, err) < 0 || !(t = texture_get(gl, id, err)) ||
-		    !(data = slab_data(s, other, texture_bytes(&t->desc), err)))
+		    !(data = slab_data(s, other, texture_bytes(&t->desc), 1, err)))
 			return -1;
 		return flight_read_texture(&s->flight, t, other, data, tag, err);
 	}
@@ -248,7 +257,7 @@ static int do_buffer(struct server *s, struct message *m, struct err *err)
 	case CMD_BUFFER_UPLOAD:
 		other = message_u32(m);
 		size = message_u64(m);
-		if (message_end(m, err) < 0 || !(data = slab_data(s, other, size, err)) ||
+		if (message_end(m, err) < 0 || !(data = slab_data(s, other, size, 0, err)) ||
 		    buffer_upload(gl, id, data, size, err) < 0)
 			return -1;
 		put_uploaded(s, other);
@@ -262,7 +271,7 @@ static int do_buffer(struct server *s, struct message *m, struct err *err)
 		size = message_u64(m);
 		uint64_t tag = message_u64(m);
 		if (message_end(m, err) < 0 || !(b = buffer_get(gl, id, err)) ||
-		    !(data = slab_data(s, other, size, err)))
+		    !(data = slab_data(s, other, size, 1, err)))
 			return -1;
 		if (size > b->size)
 			return err_set(err, STATUS_FAILED, "a read behind the end of a buffer");

@@ -302,14 +302,13 @@ static int load_node(struct sweep *s, uint32_t node, struct err *err)
 		int k = s->nloaded;
 		uint32_t texture = ps->slot[s->loading_slot].texture[k];
 		size_t n = texture_bytes(&ps->desc[k]);
-		struct slab *slab = worker_slab(s->worker, n, err);
-		if (!slab)
-			return err->message ? -1 : STEP_BLOCKED;
-		if (!s->hooks.load(s->hooks.data, &s->keys->key[node], k,
-		    slab->data, n)) {
-			worker_slab_put(s->worker, slab);
+		int fd = s->hooks.open(s->hooks.data, &s->keys->key[node], k,
+			n);
+		if (fd < 0)
 			return STEP_MISS;
-		}
+		struct slab *slab = worker_file_slab(s->worker, fd, n, err);
+		if (!slab)
+			return -1;
 		if (worker_texture_upload(s->worker, texture, slab, err))
 			return -1;
 		if (ps->desc[k].has_mips &&
@@ -336,14 +335,12 @@ static int load_version(struct sweep *s, uint32_t v, struct err *err)
 		hold_version(s, v, at);
 		return 0;
 	}
-	struct slab *slab = worker_slab(s->worker, size, err);
-	if (!slab)
-		return err->message ? -1 : STEP_BLOCKED;
-	if (!s->hooks.load(s->hooks.data, &version->key, 0, slab->data,
-	    size)) {
-		worker_slab_put(s->worker, slab);
+	int fd = s->hooks.open(s->hooks.data, &version->key, 0, size);
+	if (fd < 0)
 		return STEP_MISS;
-	}
+	struct slab *slab = worker_file_slab(s->worker, fd, size, err);
+	if (!slab)
+		return -1;
 	if (take_buffer(s, version->storage, 0, &at, err) ||
 	    worker_buffer_upload(s->worker, s->buffer[at].buffer, slab, size,
 	    err)) {

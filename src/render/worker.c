@@ -31,8 +31,9 @@ struct pending {
 
 struct shared {
 	struct slab slab;	/* first: callers hold this part */
-	size_t size;		/* mapped */
+	size_t size;		/* mapped; of a file: 0 here */
 	int is_out;		/* with the caller or the worker */
+	int is_file;		/* the worker alone has it mapped, to read */
 };
 
 struct worker {
@@ -467,7 +468,9 @@ void worker_close(struct worker *w)
 		free(w->pending[w->pending_at++].label);
 	for (size_t i = 0; i < w->nshared; i++) {
 		if (w->shared[i]) {
-			munmap(w->shared[i]->slab.data, w->shared[i]->size);
+			if (!w->shared[i]->is_file)
+				munmap(w->shared[i]->slab.data,
+					w->shared[i]->size);
 			free(w->shared[i]);
 		}
 	}
@@ -604,7 +607,8 @@ static void drop_shared(struct worker *w, size_t id)
 	struct shared *s = w->shared[id];
 	send_quiet(w, CMD_SLAB_FREE, (uint32_t)id);
 	w->shared_bytes -= s->size;
-	munmap(s->slab.data, s->size);
+	if (!s->is_file)
+		munmap(s->slab.data, s->size);
 	free(s);
 	w->shared[id] = NULL;
 }
@@ -615,25 +619,17 @@ static struct shared *find_shared(struct worker *w, size_t n)
 	struct shared *best = NULL;
 	for (size_t i = 0; i < w->nshared; i++) {
 		struct shared *s = w->shared[i];
-		if (s && !s->is_out && s->size >= n && s->size / 2 <= slab_class(n) &&
+		if (s && !s->is_file && !s->is_out && s->size >= n && s->size / 2 <= slab_class(n) &&
 		    (!best || s->size < best->size))
 			best = s;
 	}
 	return best;
 }
 
-static struct shared *make_shared(struct worker *w, size_t n, struct err *err)
+/* Sends the descriptor, which is then the stream's, under a free id. */
+static struct shared *add_shared(struct worker *w, int fd, size_t size)
 {
-	size_t size = slab_class(n), id = 0;
-	int fd = fs_shm(size, err);
-	if (fd < 0)
-		return NULL;
-	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (data == MAP_FAILED) {
-		err_errno(err, STATUS_MACHINE, "cannot map %zu bytes of shared memory", size);
-		close(fd);
-		return NULL;
-	}
+	size_t id = 0;
 	while (id < w->nshared && w->shared[id])
 		id++;
 	if (id == w->nshared) {
@@ -643,16 +639,46 @@ static struct shared *make_shared(struct worker *w, size_t n, struct err *err)
 	}
 	struct shared *s = xcalloc(1, sizeof *s);
 	s->slab.id = (uint32_t)id;
-	s->slab.data = data;
-	s->size = size;
 	w->shared[id] = s;
-	w->shared_bytes += size;
 	stream_begin(&w->stream, CMD_SLAB);
 	stream_pass_fd(&w->stream, fd);
 	stream_u32(&w->stream, (uint32_t)id);
 	stream_u64(&w->stream, size);
 	stream_end(&w->stream);
 	return s;
+}
+
+static struct shared *make_shared(struct worker *w, size_t n, struct err *err)
+{
+	size_t size = slab_class(n);
+	int fd = fs_shm(size, err);
+	if (fd < 0)
+		return NULL;
+	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (data == MAP_FAILED) {
+		err_errno(err, STATUS_MACHINE, "cannot map %zu bytes of shared memory", size);
+		close(fd);
+		return NULL;
+	}
+	struct shared *s = add_shared(w, fd, size);
+	s->slab.data = data;
+	s->size = size;
+	w->shared_bytes += size;
+	return s;
+}
+
+struct slab *worker_file_slab(struct worker *w, int fd, size_t n, struct err *err)
+{
+	if (w->is_dead) {
+		close(fd);
+		dead(w, err);
+		return NULL;
+	}
+	struct shared *s = add_shared(w, fd, n);
+	s->is_file = s->is_out = 1;
+	s->slab.size = n;
+	w->nout++;
+	return &s->slab;
 }
 
 struct slab *worker_slab(struct worker *w, size_t n, struct err *err)
@@ -693,6 +719,8 @@ void worker_slab_put(struct worker *w, struct slab *slab)
 		BUG("slab %lu was put back twice", (unsigned long)slab->id);
 	s->is_out = 0;
 	w->nout--;
+	if (s->is_file)
+		drop_shared(w, slab->id);
 }
 
 int worker_texture_new(struct worker *w, uint32_t id,

@@ -164,22 +164,67 @@ static int trust_stamp(int fd, struct fs_stamp *out)
 	return 0;
 }
 
+/* 1 when the open file is known to hold what its name says. */
+static int is_trusted(struct store *s, int fd, const struct sha256 *sha,
+	struct fs_stamp *stamp)
+{
+	const struct tree_cache *cache = store_stat_cache(s);
+	struct sha256 got;
+	return trust_stamp(fd, stamp) == 0
+		&& cache->get(cache->data, stamp, &got) == 0
+		&& sha256_equal(&got, sha);
+}
+
+static void remember(struct store *s, int fd, const struct sha256 *sha)
+{
+	const struct tree_cache *cache = store_stat_cache(s);
+	struct fs_stamp stamp;
+	if (trust_stamp(fd, &stamp) == 0)
+		cache->put(cache->data, &stamp, sha);
+}
+
 /* 1 when the bytes are those of the name; a hash is spared where one is known. */
 static int is_whole(struct store *s, int fd, const struct sha256 *sha,
 	const void *data, size_t n)
 {
-	const struct tree_cache *cache = store_stat_cache(s);
 	struct fs_stamp stamp;
 	struct sha256 got;
-	int has_stamp = trust_stamp(fd, &stamp) == 0;
-	if (has_stamp && cache->get(cache->data, &stamp, &got) == 0)
-		return sha256_equal(&got, sha);
+	if (is_trusted(s, fd, sha, &stamp))
+		return 1;
 	sha256_of(data, n, &got);
 	if (!sha256_equal(&got, sha))
 		return 0;
-	if (has_stamp)
-		cache->put(cache->data, &stamp, &got);
+	remember(s, fd, sha);
 	return 1;
+}
+
+int object_open(struct store *s, const struct sha256 *sha, uint64_t n)
+{
+	struct err err = ERR_INIT;
+	struct fs_stamp stamp;
+	struct sha256 got;
+	uint64_t size;
+	char *path = path_of(s->dir, sha);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	int ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
+		&& (uintmax_t)st.st_size == n;
+	if (ok && !is_trusted(s, fd, sha, &stamp)) {
+		ok = fs_hash(path, &got, &size, &err) == 0;
+		if (ok && !(size == n && sha256_equal(&got, sha))) {
+			log_warn("'%s' is damaged; it is removed and made again",
+				path);
+			unlink(path);
+			ok = 0;
+		}
+		if (ok)
+			remember(s, fd, sha);
+		err_release(&err);
+	}
+	if (fd >= 0 && !ok)
+		close(fd);
+	free(path);
+	return ok ? fd : -1;
 }
 
 int object_read(struct store *s, const struct sha256 *sha, void *data,

@@ -222,8 +222,29 @@ const char *store_dir(const struct store *s)
 	return s->dir;
 }
 
+void store_hold(struct store *s)
+{
+	struct err err = ERR_INIT;
+	if (!s->db || s->depth || s->is_held)
+		return;
+	/* Without it look-ups are only slower. */
+	s->is_held = sql_exec(s, "BEGIN", &err) == 0;
+	err_release(&err);
+}
+
+void store_unhold(struct store *s)
+{
+	struct err err = ERR_INIT;
+	if (s->is_held && sql_exec(s, "COMMIT", &err) < 0)
+		log_verbose("%s", err.message);
+	s->is_held = 0;
+	err_release(&err);
+}
+
 int store_begin(struct store *s, struct err *err)
 {
+	if (s->is_held)
+		BUG("store_begin while look-ups hold the database");
 	if (!s->depth && sql_run(s, SQL_BEGIN, err, "") < 0)
 		return -1;
 	s->depth++;

@@ -325,15 +325,15 @@ static int hook_is_failed(void *data, const struct sha256 *key, int pass)
 	return map_get(&c->failed, key->byte, sizeof key->byte) != MAP_NONE;
 }
 
-static int hook_load(void *data, const struct sha256 *key, int index, void *dst, size_t n)
+static int hook_open(void *data, const struct sha256 *key, int index, size_t n)
 {
 	struct runner *r = data;
+	struct store *store = r->capture->env->programs.store;
 	struct product product;
 
-	return store_product(r->capture->env->programs.store, key, index,
-		&product) && product.size == n &&
-		object_read(r->capture->env->programs.store, &product.object,
-		dst, n);
+	if (!store_product(store, key, index, &product) || product.size != n)
+		return -1;
+	return object_open(store, &product.object, n);
 }
 
 static void hook_loaded(void *data, uint32_t node)
@@ -489,7 +489,9 @@ void capture_make_plan(struct capture *c, struct group *g)
 
 	if (g->has_plan)
 		plan_release(&g->plan);
+	store_hold(c->env->programs.store);
 	plan_make(&g->keys, frame, n, &hooks, &g->plan);
+	store_unhold(c->env->programs.store);
 	g->has_plan = 1;
 	free(frame);
 }
@@ -534,7 +536,7 @@ static int start_worker(struct runner *r, struct err *err)
 /* Plans what is left of a group and sends it off. */
 static int start_sweep(struct runner *r, struct err *err)
 {
-	struct sweep_hooks hooks = { r, hook_load, hook_loaded, hook_take,
+	struct sweep_hooks hooks = { r, hook_open, hook_loaded, hook_take,
 		hook_is_settled, hook_checkpoint, hook_drew, hook_program, hook_image };
 
 	capture_make_plan(r->capture, r->group);

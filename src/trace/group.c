@@ -176,8 +176,11 @@ static int find_keys(struct group *g, const struct capture_env *env,
 	struct key_hooks hooks = { find_alias, env->programs.store };
 	int last = g->job[g->njob - 1].frame;
 
-	if (keys_compute(&g->scene, g->set->key_program, driver, last + 1,
-	    &hooks, &g->keys, err))
+	store_hold(env->programs.store);
+	int rc = keys_compute(&g->scene, g->set->key_program, driver, last + 1,
+		&hooks, &g->keys, err);
+	store_unhold(env->programs.store);
+	if (rc != 0)
 		return -1;
 	g->has_keys = 1;
 	size_t nnode = (size_t)g->keys.nframe * (size_t)g->keys.norder;

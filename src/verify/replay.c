@@ -145,10 +145,10 @@ static int has_version(void *data, const struct sha256 *key, int storage)
 	return 0;
 }
 
-static int hook_load(void *data, const struct sha256 *key, int index, void *dst, size_t n)
+static int hook_open(void *data, const struct sha256 *key, int index, size_t n)
 {
-	(void)data, (void)key, (void)index, (void)dst, (void)n;
-	return 0;
+	(void)data, (void)key, (void)index, (void)n;
+	return -1;
 }
 
 static void hook_loaded(void *data, uint32_t node)
@@ -212,7 +212,7 @@ static int hook_image(void *data, int asset, const struct image **out, struct er
 static int render(struct stage *s, int frame, struct err *err)
 {
 	struct plan_hooks plan_hooks = { has_node, has_version, NULL, s };
-	struct sweep_hooks hooks = { s, hook_load, hook_loaded, hook_take,
+	struct sweep_hooks hooks = { s, hook_open, hook_loaded, hook_take,
 		is_settled, checkpoint, hook_drew, hook_program, hook_image };
 	enum sweep_state state;
 

@@ -18,11 +18,11 @@ struct sweep;
 struct sweep_hooks {
 	void *data;
 	/*
-	 * Fills dst with the n bytes of a stored product: 1, or 0 for a miss
-	 * (the sweep then ends with SWEEP_MISS and the caller plans again).
+	 * A file that begins with the n bytes of a stored product, which the
+	 * sweep closes: a descriptor, or -1 for a miss (the sweep then ends
+	 * with SWEEP_MISS and the caller plans again).
 	 */
-	int (*load)(void *data, const struct sha256 *key, int index,
-		void *dst, size_t n);
+	int (*open)(void *data, const struct sha256 *key, int index, size_t n);
 	/* A node is on its way to the GPU from the store. */
 	void (*loaded)(void *data, uint32_t node);
 	/*

@@ -116,6 +116,12 @@ struct slab {
  * given when none is out, however large. Null with an error otherwise.
  */
 struct slab *worker_slab(struct worker *w, size_t n, struct err *err);
+/*
+ * The first n bytes of an open file as a slab to upload from, which costs no
+ * copy: data is null here. Always given; the descriptor is the worker's.
+ */
+struct slab *worker_file_slab(struct worker *w, int fd, size_t n,
+	struct err *err);
 void worker_slab_put(struct worker *w, struct slab *slab);
 
 /* Contents are zero at first (all faces, slices, levels). */

@@ -57,6 +57,7 @@ struct store {
 	struct touch *touch;
 	size_t ntouch, touch_cap;
 	struct map touch_index;
+	int is_held;			/* store_hold */
 	char *node_pass, *node_shape;	/* behind store_node's row */
 };
 

@@ -53,6 +53,12 @@ const char *store_dir(const struct store *s);
 int store_begin(struct store *s, struct err *err) WARN_UNUSED;
 int store_commit(struct store *s, struct err *err) WARN_UNUSED;
 void store_rollback(struct store *s);
+/*
+ * Between these, look-ups share one view and one lock of the database, which
+ * makes thousands of them cheap; nothing is written meanwhile.
+ */
+void store_hold(struct store *s);
+void store_unhold(struct store *s);
 
 /* Objects ---------------------------------------------------------------- */
 
@@ -71,6 +77,11 @@ int object_has(const struct store *s, const struct sha256 *sha, uint64_t size);
  */
 int object_read(struct store *s, const struct sha256 *sha, void *data,
 	size_t n);
+/*
+ * Opens an object's file to read, checked like object_read: a descriptor, or
+ * -1 when it is missing, torn, or has not n bytes.
+ */
+int object_open(struct store *s, const struct sha256 *sha, uint64_t n);
 /* objects/ab/...: owned by the caller. */
 char *object_path(const struct store *s, const struct sha256 *sha);
 
