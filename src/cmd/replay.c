@@ -61,6 +61,10 @@ static void print_result(const struct options *o, const struct bundle *b,
 			cJSON_CreateNull());
 		cJSON_AddItemToObject(json, "output", output ?
 			cJSON_CreateString(output) : cJSON_CreateNull());
+		cJSON *list = cJSON_AddArrayToObject(json, "conventions");
+		for (size_t i = 0; i < r->nconvention; i++)
+			cJSON_AddItemToArray(list,
+				cJSON_CreateString(r->convention[i]));
 		json_print(json);
 		return;
 	}
@@ -78,11 +82,11 @@ static void print_result(const struct options *o, const struct bundle *b,
 	if (r->has_driver)
 		printf(", %s driver", r->is_driver_equal ? "same" : "another");
 	putchar('\n');
-	if (r->is_foreign && !r->is_exact)
-		printf("The bundle was written by another program: its "
-			"wall-clock iDate, colours that start at 1e20 and "
-			"what it reads as the previous frame at frame 0 can "
-			"explain a difference.\n");
+	if (r->nconvention)
+		printf("The bundle was written by another program, with rules "
+			"of its own. These can explain a difference:\n");
+	for (size_t i = 0; i < r->nconvention; i++)
+		printf("  %s\n", r->convention[i]);
 }
 
 int cmd_replay(struct options *o, const struct args_list *operand, struct err *err)

@@ -18,10 +18,18 @@ void moment_init(struct moment *m, const struct scene *scene)
 	moment_set(m, 0);
 }
 
+/* The ancestor holds fps as a float, too. */
+static float frame_step(const struct scene *scene)
+{
+	if (scene->conventions == CONVENTIONS_ANCESTOR)
+		return 1 / (float)scene->variant->fps;
+	return (float)(1 / scene->variant->fps);
+}
+
 /* The ancestor adds 1/fps in float at each step from frame 0. */
 static float running_time(const struct moment *m, int t)
 {
-	float step = (float)(1 / m->scene->variant->fps);
+	float step = frame_step(m->scene);
 	float time = t > m->t && m->t >= 0 ? m->time : 0;
 
 	for (int i = t > m->t && m->t >= 0 ? m->t : 0; i < t; i++)
@@ -141,7 +149,7 @@ static void value_time_delta(const struct moment *m, int p, struct draw_uniform 
 {
 	(void)p;
 	if (m->t > 0 || m->scene->conventions == CONVENTIONS_OURS)
-		out->f[0] = (float)(1 / m->scene->variant->fps);
+		out->f[0] = frame_step(m->scene);
 }
 
 static void value_frame_rate(const struct moment *m, int p, struct draw_uniform *out)

@@ -338,8 +338,10 @@ static int compare_state(struct stage *s, struct replay *out, struct err *err)
 	struct state state = { 0 };
 	char *difference = NULL;
 
-	if (!bundle_artifact(s->bundle, "state"))
-		return 0;	/* the ancestor leaves out a snapshot that fails */
+	if (!bundle_artifact(s->bundle, "state")) {
+		out->state_difference = xstrdup("there is none in the bundle");
+		return 0;
+	}
 	if (bundle_read(s->bundle, "state", &file, err) ||
 	    state_read("state.ststate", file.data, file.len, &state, err)) {
 		buf_release(&file);
@@ -373,6 +375,64 @@ static void compare_driver(const struct bundle *b, const struct driver_row *driv
 	out->has_driver = cJSON_IsString(theirs);
 	out->is_driver_equal = out->has_driver && strcmp(theirs->valuestring,
 		sha256_hex(&driver->identity, hex)) == 0;
+}
+
+/* Conventions ---------------------------------------------------------------------- */
+
+/* A kind of pass that is drawn, and is read or reads at the previous frame. */
+static int has_previous(const struct stage *s, enum pass_kind kind, int as_reader)
+{
+	const struct graph *g = &s->graph;
+
+	for (size_t i = 0; i < g->nedge; i++) {
+		const struct edge *e = &g->edge[i];
+		int p = as_reader ? e->to : e->from;
+		if (e->is_previous && g->is_reached[e->to] &&
+		    s->manifest.pass[p].kind == kind)
+			return 1;
+	}
+	return 0;
+}
+
+static int uses_uniform(const struct stage *s, const char *name)
+{
+	for (size_t p = 0; p < s->manifest.npass; p++)
+		if (s->graph.is_reached[p] && reflection_uniform(
+		    &s->programs.program[p].reflection, name))
+			return 1;
+	return 0;
+}
+
+static int reads_previous(const struct stage *s)
+{
+	for (size_t i = 0; i < s->graph.nedge; i++)
+		if (s->graph.edge[i].is_previous &&
+		    s->graph.is_reached[s->graph.edge[i].to])
+			return 1;
+	return 0;
+}
+
+/* ANCESTOR 41, 47, 50, 51, 57: what no replay can do, or what was undefined. */
+static void list_conventions(const struct stage *s, struct replay *out)
+{
+	const struct {
+		int applies;
+		const char *text;
+	} row[REPLAY_CONVENTIONS] = {
+		{ 1, "the colour of a pass started at 1e20, here at 0" },
+		{ uses_uniform(s, "iDate"), "iDate was the wall clock" },
+		{ reads_previous(s), "at frame 0 the previous frame read as an "
+			"incomplete texture, here as zeros" },
+		{ has_previous(s, PASS_COMPUTE, 0), "iOutput of a compute pass "
+			"that is read at the previous frame held the frame "
+			"before the last, here the last" },
+		{ has_previous(s, PASS_CUBEMAP, 1), "a cubemap pass switched "
+			"between two frames of its inputs from face to face" },
+	};
+
+	for (size_t i = 0; i < REPLAY_CONVENTIONS; i++)
+		if (row[i].applies)
+			out->convention[out->nconvention++] = row[i].text;
 }
 
 static void stage_release(struct stage *s)
@@ -429,6 +489,8 @@ int replay_run(const struct replay_env *env, const struct bundle *bundle,
 	    compare_picture(&s, out, err) || compare_state(&s, out, err))
 		goto out;
 	compare_driver(bundle, driver, out);
+	if (out->is_foreign && !(out->is_exact && out->is_state_valid))
+		list_conventions(&s, out);
 	rc = 0;
 out:
 	if (rc != 0)

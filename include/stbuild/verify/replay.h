@@ -15,6 +15,9 @@
 
 struct worker;
 
+/* Rules of the ancestor that a replay does not follow. */
+#define REPLAY_CONVENTIONS 5
+
 struct replay_env {
 	/* A living worker and its driver; called when it comes to rendering. */
 	int (*worker)(void *data, struct worker **out, struct err *err);
@@ -34,6 +37,12 @@ struct replay {
 	int has_driver;		/* the bundle says what drew it */
 	int is_driver_equal;
 	int is_foreign;		/* written by the ancestor: its conventions held */
+	/*
+	 * Of a foreign bundle that differs: what this project does and the
+	 * ancestor did otherwise, so that it can be why. Static strings.
+	 */
+	const char *convention[REPLAY_CONVENTIONS];
+	size_t nconvention;
 	uint8_t *rgb;		/* what was rendered, top row first */
 };
 
