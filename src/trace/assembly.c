@@ -247,7 +247,7 @@ static int write_state(struct assembly *a, struct bundle_writer *w)
 	describe_state(a, &state);
 	int rc = state_begin(&state, &head, &a->err);
 	if (rc == 0) {
-		cJSON_AddItemToObject(a->json, "state_header",
+		cJSON_ReplaceItemInObjectCaseSensitive(a->json, "state_header",
 			cJSON_Parse(state.header));
 		state_origin(a, &head, &origin);
 		if (!keep(a, w, "state", "state.ststate", &origin))

@@ -170,14 +170,17 @@ static void hash_sources(struct program_set *set, const struct manifest *m)
 	}
 }
 
-/* Sounds are targets of their own: trace.json has their hashes, no more. */
-static void expand_sounds(struct program_set *set, const struct program_env *env,
-	const struct manifest *m)
+/*
+ * What is not drawn has a text all the same: sounds have their hash in
+ * trace.json, passes that nothing leads to stand in project.sttf.
+ */
+static void expand_others(struct program_set *set, const struct program_env *env,
+	const struct manifest *m, const int *is_reached)
 {
 	for (size_t p = 0; p < m->npass; p++) {
 		struct err err = ERR_INIT;
-		if (m->pass[p].kind != PASS_SOUND || !program_expand(env, m,
-		    (int)p, &set->programs.program[p], &err))
+		if (is_reached[p] || !program_expand(env, m, (int)p,
+		    &set->programs.program[p], &err))
 			continue;
 		errs_take(&set->errs, &err);
 		set->ok = 0;
@@ -201,7 +204,7 @@ static int set_load(struct capture *c, struct program_set *set, const struct var
 	env.inputs = &set->inputs;
 	set->ok = programs_load(&env, v, graph.is_reached, &set->programs,
 		&set->errs) == 0;
-	expand_sounds(set, &env, m);
+	expand_others(set, &env, m, graph.is_reached);
 	for (size_t a = 0; a < m->nasset; a++)
 		inputs_add(&set->inputs, m->asset[a].path,
 			&c->assets.info[a].sha);

@@ -218,6 +218,8 @@ cJSON *trace_json(const struct trace_facts *f)
 	add_hashes(json, f);
 	cJSON_AddItemToObject(json, "pass_timings", timings_json(f));
 	cJSON_AddItemToObject(json, "graph_diagnostics", diagnostics_json(g));
+	/* Its place; the header comes with the file. */
+	cJSON_AddNullToObject(json, "state_header");
 	cJSON_AddItemToObject(json, "synchronization",
 		synchronization_json(g));
 	add_ours(json, f);

@@ -42,7 +42,7 @@ struct assembly {
 	char *project;
 	int width, height, frame;
 	double fps;
-	cJSON *json;			/* trace.json without state_header, artifacts */
+	cJSON *json;			/* trace.json without artifacts; null for state_header */
 	int is_on_record;		/* what stands at path is ours */
 	/* Its files as recorded; those that are intact and would be made from
 	   the same again are kept. Borrowed. */

@@ -2,8 +2,8 @@
 #define STBUILD_TRACE_TRACE_JSON_H
 
 /*
- * What trace.json says (sttrace(5), ANCESTOR 78), but for state_header and
- * artifacts, which come with the files.
+ * What trace.json says (sttrace(5), ANCESTOR 78), but for state_header, which is
+ * null, and artifacts, which come with the files.
  */
 
 #include <cjson/cJSON.h>
