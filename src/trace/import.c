@@ -49,6 +49,27 @@ static int copy_all(struct tree *from, const struct manifest *m,
 	return 0;
 }
 
+/* Folders that nothing was included from do not come along: not their names. */
+static int drop_empty_dirs(struct manifest *m, struct tree *to, struct err *err)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < m->ninclude_dir; i++) {
+		enum tree_kind kind;
+		char *resolved = NULL;
+		if (tree_lookup(to, m->include_dir[i], &kind, &resolved, err) < 0)
+			return -1;
+		free(resolved);
+		char *dir = m->include_dir[i];
+		m->include_dir[i] = NULL;
+		if (kind == TREE_FOLDER)
+			m->include_dir[n++] = dir;
+		else
+			free(dir);
+	}
+	m->ninclude_dir = n;
+	return 0;
+}
+
 int project_read(struct tree *from, const char *path, struct tree **out,
 	struct errs *errs)
 {
@@ -78,15 +99,16 @@ int project_read(struct tree *from, const char *path, struct tree **out,
 	if (failed)
 		goto out;
 	to = tree_new_memory(from->name);
+	/* Files first: the manifest is ours, whatever else has its name. */
+	if (copy_all(from, &m, &inputs, to, &err) < 0
+			|| drop_empty_dirs(&m, to, &err) < 0) {
+		errs_take(errs, &err);
+		goto out;
+	}
 	json = manifest_to_json(&m, MANIFEST_ALL);
 	text = cJSON_Print(json);
 	if (!text)
 		BUG("a manifest that cannot be printed");
-	/* Files first: the manifest is ours, whatever else has its name. */
-	if (copy_all(from, &m, &inputs, to, &err) < 0) {
-		errs_take(errs, &err);
-		goto out;
-	}
 	tree_memory_add(to, "stbuild.json", text, strlen(text));
 	*out = to;
 	to = NULL;

@@ -15,7 +15,8 @@
 
 struct target_options {		/* zeroed: none given */
 	const char *frame, *time, *frames;	/* as written, or null */
-	double width, height, fps;		/* 0: not given */
+	long width, height;			/* 0: not given */
+	double fps;				/* 0: not given */
 	const char *preset;
 	struct args_list set;
 	int include_intermediates;
