@@ -311,6 +311,15 @@ static char *compare_buffer(const struct stage *s, const struct state_buffer *b,
 		"(%zu, %zu)", b->name, i % (size_t)w, i / (size_t)w);
 }
 
+static uint64_t storage_size(const struct stage *s, const char *name)
+{
+	for (size_t p = 0; p < s->manifest.npass; p++)
+		for (size_t i = 0; i < s->manifest.pass[p].nstorage; i++)
+			if (strcmp(s->manifest.pass[p].storage[i].name, name) == 0)
+				return s->manifest.pass[p].storage[i].size;
+	return 0;
+}
+
 static char *compare_storage(const struct stage *s, const struct state_storage *st,
 	const char *payload, int frame)
 {
@@ -320,15 +329,14 @@ static char *compare_storage(const struct stage *s, const struct state_storage *
 		return xasprintf("storage '%s' is not declared", st->name);
 	uint32_t v = keys_version_after(&s->keys, storage, frame);
 	const struct kept *kept = find_kept(s, &s->keys.version[v].key, 0);
-	if (!kept)
-		return xasprintf("storage '%s' is never written", st->name);
-	if (kept->n != st->bytes)
+	/* What nobody writes is zeros, and nowhere to be read from. */
+	size_t n = kept ? kept->n : (size_t)storage_size(s, st->name), i = 0;
+	if (n != st->bytes)
 		return xasprintf("storage '%s' has %zu bytes, recorded %llu",
-			st->name, kept->n, (unsigned long long)st->bytes);
-	size_t i = 0;
-	while (i < kept->n && ((const char *)kept->data)[i] == payload[i])
+			st->name, n, (unsigned long long)st->bytes);
+	while (i < n && (kept ? ((const char *)kept->data)[i] : 0) == payload[i])
 		i++;
-	return i == kept->n ? NULL : xasprintf("storage '%s' differs at byte "
+	return i == n ? NULL : xasprintf("storage '%s' differs at byte "
 		"%zu", st->name, i);
 }
 

@@ -175,6 +175,16 @@ expect_json out exact true
 expect_json out state_valid false
 expect_text out "storage 'cells' differs at byte 4"
 
+# What no shader touches is there as zeros.
+edit $bundle/project.sttf 's/layout(std430[^;]*; };.n//; s/(atomicExchange[^)]*) | 1u) == 9u || true/true/'
+le 3f800000 00000000 00000000 3f800000 00000000 00000000 | state "$header"
+finish 24.0 0 0.0 "$header"
+expect_replay
+le 3f800000 00000000 00000000 3f800000 00000000 01000000 | state "$header"
+finish 24.0 0 0.0 "$header"
+expect_status 1 "$STBUILD" replay $bundle --json
+expect_text out "storage 'cells' differs at byte 7"
+
 # What a replay cannot do is said in words, as far as the project does it.
 begin differs.sttrace
 document '' 'iDate.x \u003c 1000.0' ',"width":1,"height":1'
