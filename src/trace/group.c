@@ -157,9 +157,18 @@ static int wants_retag(const struct group *g, const struct job *job)
 		g->set->git.ndirty == 0;
 }
 
+struct alias_lookup {
+	struct store *store;
+	size_t nfound;
+};
+
 static int find_alias(void *data, const struct sha256 *key, struct sha256 *earlier)
 {
-	return store_alias(data, key, earlier);
+	struct alias_lookup *l = data;
+	int is_alias = store_alias(l->store, key, earlier);
+
+	l->nfound += (size_t)is_alias;
+	return is_alias;
 }
 
 static int compare_jobs(const void *a, const void *b)
@@ -169,20 +178,84 @@ static int compare_jobs(const void *a, const void *b)
 	return (x->frame > y->frame) - (x->frame < y->frame);
 }
 
+static int is_kept(struct store *store, const struct sha256 *key)
+{
+	struct product product;
+
+	return store_product(store, key, 0, &product);
+}
+
+/*
+ * An alias changes the keys of all that follows, also of what was stored before
+ * the alias was found: frame 0 may be captured after frame 120 was. The keys
+ * without any alias find it. Makes aliases of it in the first frame that has
+ * some, and sets *nadded; what follows has its old keys then.
+ */
+static int keep_stored(struct group *g, struct store *store,
+	const struct sha256 *driver, size_t *nadded, struct err *err)
+{
+	struct keys plain;
+	struct sha256 other;
+	int last = -1, rc = 0;
+
+	*nadded = 0;
+	if (keys_compute(&g->scene, g->set->key_program, driver,
+	    g->keys.nframe, NULL, &plain, err) ||
+	    store_begin(store, err)) {
+		keys_release(&plain);
+		return -1;
+	}
+	size_t nnode = (size_t)plain.nframe * (size_t)plain.norder;
+	for (uint32_t i = 0; i < nnode && rc == 0; i++) {
+		const struct sha256 *from = &g->keys.key[i], *to = &plain.key[i];
+		int frame = keys_node_frame(&plain, i);
+		if (last >= 0 && frame > last)
+			break;
+		if (plain.canon[i] == NODE_NONE || sha256_equal(from, to) ||
+		    is_kept(store, from) || !is_kept(store, to) ||
+		    store_alias(store, to, &other))
+			continue;
+		rc = store_add_alias(store, from, to, err);
+		last = frame;
+		++*nadded;
+	}
+	if (rc == 0)
+		rc = store_commit(store, err);
+	else
+		store_rollback(store);
+	keys_release(&plain);
+	return rc;
+}
+
 /* Keys up to the last frame, with the aliases known now. */
 static int find_keys(struct group *g, const struct capture_env *env,
 	const struct sha256 *driver, struct err *err)
 {
-	struct key_hooks hooks = { find_alias, env->programs.store };
+	struct store *store = env->programs.store;
 	int last = g->job[g->njob - 1].frame;
+	size_t nadded;
 
-	store_hold(env->programs.store);
-	int rc = keys_compute(&g->scene, g->set->key_program, driver, last + 1,
-		&hooks, &g->keys, err);
-	store_unhold(env->programs.store);
-	if (rc != 0)
-		return -1;
-	g->has_keys = 1;
+	/* Each round is for the part of the graph that the last did not reach. */
+	for (size_t round = 0; round <= env->manifest->npass; round++) {
+		struct alias_lookup lookup = { store, 0 };
+		struct key_hooks hooks = { find_alias, &lookup };
+		if (g->has_keys)
+			keys_release(&g->keys);
+		g->has_keys = 0;
+		store_hold(store);
+		int rc = keys_compute(&g->scene, g->set->key_program, driver,
+			last + 1, &hooks, &g->keys, err);
+		store_unhold(store);
+		if (rc != 0)
+			return -1;
+		g->has_keys = 1;
+		if (lookup.nfound == 0)
+			break;
+		if (keep_stored(g, store, driver, &nadded, err))
+			return -1;
+		if (nadded == 0)
+			break;
+	}
 	size_t nnode = (size_t)g->keys.nframe * (size_t)g->keys.norder;
 	g->is_stored = xcalloc(nnode + 1, 1);
 	g->noutput_stored = xcalloc(nnode + 1, 1);
