@@ -322,8 +322,10 @@ static void report(const struct session *s, const struct diagnostics *d,
 			json_add_errors(document, errs);
 		json_print(document);
 	} else if (!o->silent && !o->question) {
-		printf("%s: %zu passes, %zu assets, %zu warnings\n", m->name,
-			m->npass, m->nasset, d->nitem);
+		printf("%s: %zu pass%s, %zu asset%s, %zu warning%s\n", m->name,
+			m->npass, m->npass == 1 ? "" : "es",
+			m->nasset, m->nasset == 1 ? "" : "s",
+			d->nitem, d->nitem == 1 ? "" : "s");
 	}
 }
 

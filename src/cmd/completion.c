@@ -224,6 +224,9 @@ int cmd_completion(struct options *o, const struct args_list *operand,
 	struct args_option global[OPTIONS_ROWS];
 	options_table(o, global);
 	const char *wanted = operand->nitem ? operand->item[0] : "";
+	if (o->json)
+		return err_set(err, STATUS_INPUT, "a completion script is no "
+			"JSON; leave --json away");
 	for (size_t i = 0; i < sizeof shell / sizeof *shell; i++)
 		if (!strcmp(shell[i].name, wanted)) {
 			shell[i].print(global);

@@ -332,6 +332,7 @@ int cmd_inspect(struct options *o, const struct args_list *operand,
 		json_print(document);
 		document = NULL;
 	} else if (!o->silent && !o->question) {
+		buf_tame(&text);
 		fputs(buf_str(&text), stdout);
 	}
 out:

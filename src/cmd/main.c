@@ -186,7 +186,12 @@ static int run(int argc, char **argv, struct options *o, const char **action,
 	status = options_settle(o, err);
 	if (status < 0)
 		goto out;
-	if (o->help) {
+	if (o->help && o->json) {
+		const char *name[] = { c->name };
+		const struct args_list one = { name, (size_t)is_named, 1 };
+		*action = "help";
+		status = cmd_help(o, &one, err);
+	} else if (o->help) {
 		command_help(is_named ? c : NULL);
 	} else if (o->version) {
 		*action = "version";

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/cmd.h"
 #include "cmd/session.h"
 #include "trace/bundle.h"
 #include "trace/sound.h"
@@ -97,11 +98,19 @@ static int unknown_target(const struct manifest *m, const char *what, const char
 
 static int unknown_trace(const struct manifest *m, const char *name, struct err *err)
 {
-	const char **known = xcalloc(m->ntrace + m->npass, sizeof *known);
+	const char **known = NULL;
+	size_t n = 0, cap = 0;
 
-	for (size_t i = 0; i < m->ntrace; i++)
-		known[i] = m->trace[i].name;
-	unknown_target(m, "command or trace", name, known, m->ntrace, err);
+	for (size_t i = 0; i < m->ntrace; i++) {
+		known = array_grow(known, n, &cap, sizeof *known);
+		known[n++] = m->trace[i].name;
+	}
+	for (const struct command *c = command; c->name; c++) {
+		known = array_grow(known, n, &cap, sizeof *known);
+		known[n++] = c->name;
+	}
+	known = xreallocarray(known, n + m->npass, sizeof *known);
+	unknown_target(m, "command or trace", name, known, n, err);
 	free(known);
 	return -1;
 }

@@ -242,6 +242,10 @@ static void load_uniform_name(struct loader *l, const struct key *key,
 		fault(l, at, item, "'%s' is not a GLSL identifier", text);
 		return;
 	}
+	if (uniform_is_glsl(text)) {
+		fault(l, at, item, "'%s' is a word of GLSL", text);
+		return;
+	}
 	if (uniform_is_reserved(text, l->m->dialect)) {
 		fault(l, at, item, "'%s' is reserved for a builtin", text);
 		return;

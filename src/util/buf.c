@@ -93,6 +93,18 @@ void buf_u64le(struct buf *buf, uint64_t v)
 	buf_u32le(buf, (uint32_t)(v >> 32));
 }
 
+void buf_tame(struct buf *buf)
+{
+	for (size_t i = 0; i < buf->len; i++) {
+		unsigned char *c = (unsigned char *)buf->data + i;
+		if ((*c < ' ' && *c != '\t' && *c != '\n') || *c == 127)
+			*c = '?';
+		/* U+0080 .. U+009F in UTF-8. */
+		else if (*c >= 0x80 && *c < 0xa0 && i > 0 && c[-1] == 0xc2)
+			c[-1] = *c = '?';
+	}
+}
+
 const char *buf_str(const struct buf *buf)
 {
 	return buf->data ? buf->data : "";

@@ -32,6 +32,7 @@ static void line(const char *prefix, const char *fmt, va_list ap)
 	struct buf text = BUF_INIT;
 	buf_addstr(&text, prefix);
 	buf_vaddf(&text, fmt, ap);
+	buf_tame(&text);
 	buf_addch(&text, '\n');
 	if (the_hook)
 		the_hook(the_hook_data);

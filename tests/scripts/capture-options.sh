@@ -169,6 +169,7 @@ refused "exactly one frame" hero -o x.sttrace
 refused "did you mean 'hero'" heor
 refused "did you mean 'lit'" litt@3
 refused "no command or trace 'quite-another'" quite-another
+refused "no command or trace 'chekc'; did you mean 'check'?" chekc
 refused "'4:'" hero@4:
 refused "in target 'hero@x'" hero@x
 refused "exclude each other" hero --frame 1 --time 1

@@ -98,7 +98,7 @@ write_manifest ''
 # Warnings fail under --pedantic only.
 expect_status 0 "$STBUILD" check
 expect_text err 'stbuild: warning: [unused-uniform] '
-expect_text out '1 warnings'
+expect_text out ', 1 warning'
 expect_status 1 "$STBUILD" check --pedantic --json
 expect_json out ok false
 expect_text err '[unused-uniform] '

@@ -22,6 +22,14 @@ expect_same out check
 expect_status 0 "$STBUILD" help --json
 expect_json out ok true
 expect_json out 'commands[0].name' init
+cp out all
+expect_status 0 "$STBUILD" --json -h
+expect_same out all
+expect_status 0 "$STBUILD" check -h --json
+expect_json out 'commands[0].name' check
+expect_json out 'commands#' 1
+expect_status 2 "$STBUILD" completion bash --json
+expect_json out ok false
 expect_status 2 "$STBUILD" help chekc
 expect_text err "stbuild: no command 'chekc', did you mean 'check'?"
 expect_status 0 "$STBUILD" help --schema

@@ -39,7 +39,7 @@ expect_equal "$(wc -c <err)" 0
 edit common.glsl 's/2\.0/float(2) + 1.0 * 2/'
 expect_status 0 "$STBUILD" check
 expect_text err 'common.glsl:1:52: warning: [site-refuses] '
-expect_text out '1 warnings'
+expect_text out ', 1 warning'
 expect_status 0 "$STBUILD" check --json
 expect_json out ok true
 expect_json out 'diagnostics#' 1

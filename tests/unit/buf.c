@@ -62,11 +62,22 @@ static void detaches(void)
 	free(s);
 }
 
+static void tames(void)
+{
+	struct buf b = BUF_INIT;
+	buf_tame(&b);
+	buf_addstr(&b, "a\033[2J\t\x7f\n\xc2\x9b" "31m \xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x98\x80");
+	buf_tame(&b);
+	CHECK_STR(b.data, "a?[2J\t?\n??31m \xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x98\x80");
+	buf_release(&b);
+}
+
 int main(void)
 {
 	grows();
 	formats_at_every_length();
 	integers();
 	detaches();
+	tames();
 	return test_done();
 }

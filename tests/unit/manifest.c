@@ -100,6 +100,10 @@ static const struct {
 	/* Uniforms. */
 	{ "\"speed\", \"type\": \"float\"", "@\"iTime\", \"type\": \"float\"",
 		"uniform[0].name", "reserved" },
+	{ "\"speed\", \"type\": \"float\"", "@\"float\", \"type\": \"float\"",
+		"uniform[0].name", "a word of GLSL" },
+	{ "\"speed\", \"type\": \"float\"", "@\"gl_x\", \"type\": \"float\"",
+		"uniform[0].name", "a word of GLSL" },
 	{ "\"speed\", \"type\": \"float\"", "@\"2x\", \"type\": \"float\"",
 		"uniform[0].name", "GLSL identifier" },
 	{ "\"speed\", \"type\": \"float\"",

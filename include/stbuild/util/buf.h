@@ -33,6 +33,11 @@ void buf_vaddf(struct buf *buf, const char *fmt, va_list ap);
 /* Little-endian integers, as the file formats want them. */
 void buf_u32le(struct buf *buf, uint32_t v);
 void buf_u64le(struct buf *buf, uint64_t v);
+/*
+ * Puts '?' for control characters but tabs and line ends: what others wrote
+ * must not reach a terminal as commands.
+ */
+void buf_tame(struct buf *buf);
 /* The text, never null; borrowed until the next change. */
 const char *buf_str(const struct buf *buf);
 /* Hands the memory over; the buffer is empty afterwards. Never null. */
