@@ -36,9 +36,10 @@ const struct command command[] = {
 	{ "diff", "[-o DIR|FILE.png] A B",
 		"compare bundles, pictures or revisions", 2, diff_option,
 		cmd_diff },
-	{ "test", "[NAME..]", "run the regression suite", -1, NULL, NULL },
+	{ "test", "[--junit FILE] [--rev REV] [--bisect] [NAME..]",
+		"run the regression suite", -1, test_option, cmd_test },
 	{ "approve", "[NAME..]", "take new pictures as the reference", -1,
-		NULL, NULL },
+		NULL, cmd_approve },
 	{ "log", "TRACE[@FRAMES] [A..B] [OPTION..]",
 		"history of a trace over commits", 2, log_option, cmd_log },
 	{ "show", "[REV]", "what the store has of a commit", 1, NULL,
@@ -212,6 +213,24 @@ out:
 	return status;
 }
 
+/* A flag may come after what ended parsing. */
+static int has_flag(int argc, char **argv, const char *flag)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+		if (!strcmp(argv[i], flag))
+			return 1;
+	return 0;
+}
+
+/* For git bisect run 2 and 3 would say that the commit is bad. */
+static int bisect_status(const struct options *o, int status)
+{
+	if (o->cannot_judge)
+		return STATUS_BISECT_SKIP;
+	return status == STATUS_INPUT || status == STATUS_MACHINE ?
+		STATUS_BISECT_STOP : status;
+}
+
 /*
  * When stdout is closed, puts something there that cannot be written to:
  * no file that we open may take its place, and losing output is an error.
@@ -253,9 +272,7 @@ int main(int argc, char **argv)
 	options_init(&o);
 	int status = run(argc, argv, &o, &action, &err);
 	if (status < 0) {
-		/* Parsing may have ended before it came to --json. */
-		for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-			o.json |= !strcmp(argv[i], "--json");
+		o.json |= has_flag(argc, argv, "--json");
 		status = fail(&o, action, &err);
 		/* Under git bisect run 2 would be taken for a verdict. */
 		if (is_judging(argc, argv))
@@ -264,6 +281,8 @@ int main(int argc, char **argv)
 	if (proc_signal())
 		status = 128 + proc_signal();
 	status = close_stdout(status);
+	if (!strcmp(action, "test") && has_flag(argc, argv, "--bisect"))
+		status = bisect_status(&o, status);
 	err_release(&err);
 	options_release(&o);
 	return status;

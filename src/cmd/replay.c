@@ -94,7 +94,7 @@ int cmd_replay(struct options *o, const struct args_list *operand, struct err *e
 	struct session s = { 0 };
 	struct bundle bundle = { 0 };
 	struct replay replay = { 0 };
-	struct replay_env env = { worker, driver, &s, NULL };
+	struct replay_env env = { worker, driver, &s, NULL, 0 };
 	int rc = -1;
 
 	if (operand->nitem != 1)

@@ -290,7 +290,7 @@ static int compare_picture(struct stage *s, struct replay *out, struct err *err)
 
 /* The first difference of a buffer's payload, or null. */
 static char *compare_buffer(const struct stage *s, const struct state_buffer *b,
-	const char *payload, int frame)
+	const char *payload, int frame, char *keep)
 {
 	int p = manifest_pass(&s->manifest, b->name), w, h;
 	const struct kept *kept = p < 0 ? NULL : find_output(s, p, frame);
@@ -304,6 +304,8 @@ static char *compare_buffer(const struct stage *s, const struct state_buffer *b,
 	size_t n = (size_t)w * (size_t)h, i = 0;
 	float *wide = xmalloc(n * 16 + 1);
 	pixel_to_rgba32f(s->manifest.pass[p].format, kept->data, n, wide);
+	if (keep)
+		memcpy(keep + b->at, wide, n * 16);
 	while (i < n && memcmp(&wide[4 * i], payload + 16 * i, 16) == 0)
 		i++;
 	free(wide);
@@ -321,7 +323,7 @@ static uint64_t storage_size(const struct stage *s, const char *name)
 }
 
 static char *compare_storage(const struct stage *s, const struct state_storage *st,
-	const char *payload, int frame)
+	const char *payload, int frame, char *keep)
 {
 	int storage = graph_storage(&s->graph, st->name);
 
@@ -334,10 +336,22 @@ static char *compare_storage(const struct stage *s, const struct state_storage *
 	if (n != st->bytes)
 		return xasprintf("storage '%s' has %zu bytes, recorded %llu",
 			st->name, n, (unsigned long long)st->bytes);
+	if (keep && kept)
+		memcpy(keep + st->at, kept->data, n);
+	else if (keep)
+		memset(keep + st->at, 0, n);
 	while (i < n && (kept ? ((const char *)kept->data)[i] : 0) == payload[i])
 		i++;
 	return i == n ? NULL : xasprintf("storage '%s' differs at byte "
 		"%zu", st->name, i);
+}
+
+static void keep_first(char **first, char *text)
+{
+	if (*first)
+		free(text);
+	else
+		*first = text;
 }
 
 static int compare_state(struct stage *s, struct replay *out, struct err *err)
@@ -359,12 +373,18 @@ static int compare_state(struct stage *s, struct replay *out, struct err *err)
 	    state.frame != out->frame)
 		difference = xasprintf("its header says frame %d at %dx%d",
 			state.frame, state.width, state.height);
-	for (size_t i = 0; i < state.nbuffer && !difference; i++)
-		difference = compare_buffer(s, &state.buffer[i],
-			file.data + state.buffer[i].at, out->frame);
-	for (size_t i = 0; i < state.nstorage && !difference; i++)
-		difference = compare_storage(s, &state.storage[i],
-			file.data + state.storage[i].at, out->frame);
+	if (s->env->keep_state) {
+		/* What is not rendered stays NaN, equal to nothing real. */
+		out->state = memset(xmalloc(file.len), 0xff, file.len);
+	}
+	for (size_t i = 0; i < state.nbuffer && (!difference || out->state); i++)
+		keep_first(&difference, compare_buffer(s, &state.buffer[i],
+			file.data + state.buffer[i].at, out->frame,
+			out->state));
+	for (size_t i = 0; i < state.nstorage && (!difference || out->state); i++)
+		keep_first(&difference, compare_storage(s, &state.storage[i],
+			file.data + state.storage[i].at, out->frame,
+			out->state));
 	out->is_state_valid = !difference;
 	out->state_difference = difference;
 	state_release(&state);
@@ -511,6 +531,7 @@ out:
 void replay_release(struct replay *r)
 {
 	free(r->state_difference);
+	free(r->state);
 	free(r->rgb);
 	memset(r, 0, sizeof *r);
 }

@@ -75,6 +75,8 @@ void report_driver(const struct capture_result *r);
 /* {"kind", "what", "old", "new", "pass", "passes", "file", "line", "frame"} each. */
 cJSON *reasons_to_json(const struct reasons *list);
 
+int cmd_approve(struct options *o, const struct args_list *operand,
+	struct err *err);
 int cmd_bisect(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_capture(struct options *o, const struct args_list *operand,
@@ -111,6 +113,8 @@ int cmd_stats(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_status(struct options *o, const struct args_list *operand,
 	struct err *err);
+int cmd_test(struct options *o, const struct args_list *operand,
+	struct err *err);
 int cmd_version(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_why(struct options *o, const struct args_list *operand,
@@ -129,5 +133,6 @@ extern const struct args_option import_option[];
 extern const struct args_option log_option[];
 extern const struct args_option replay_option[];
 extern const struct args_option status_option[];
+extern const struct args_option test_option[];
 
 #endif

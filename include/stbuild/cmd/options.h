@@ -26,6 +26,7 @@ struct options {
 	const char *device;	/* --device or STBUILD_DEVICE, or null */
 	double timeout_s;	/* on one draw or compile; 0: none */
 	int help, version;
+	int cannot_judge;	/* test --bisect: the project does not load */
 	/* Found before the one that ends the command: see errors_end. */
 	struct errs error;
 };

@@ -16,7 +16,10 @@ enum status {
 	STATUS_OK = 0,
 	STATUS_FAILED = 1,	/* a target failed, pictures differ, stale */
 	STATUS_INPUT = 2,	/* command line, manifest, input documents */
-	STATUS_MACHINE = 3	/* no EGL, lock, disk, memory */
+	STATUS_MACHINE = 3,	/* no EGL, lock, disk, memory */
+	/* Under --bisect, as git bisect run reads them. */
+	STATUS_BISECT_SKIP = 125,	/* cannot be judged */
+	STATUS_BISECT_STOP = 129	/* command line, machine */
 };
 
 struct err {

@@ -26,6 +26,7 @@ struct replay_env {
 	void *data;
 	/* May be null. */
 	void (*progress)(void *data, uint64_t ndone, uint64_t ntotal);
+	int keep_state;
 };
 
 struct replay {
@@ -44,6 +45,11 @@ struct replay {
 	const char *convention[REPLAY_CONVENTIONS];
 	size_t nconvention;
 	uint8_t *rgb;		/* what was rendered, top row first */
+	/*
+	 * With keep_state: the payloads that were rendered, at the offsets that
+	 * they have in the bundle's state file.
+	 */
+	char *state;
 };
 
 /*

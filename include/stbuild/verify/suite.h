@@ -1,0 +1,106 @@
+#ifndef STBUILD_VERIFY_SUITE_H
+#define STBUILD_VERIFY_SUITE_H
+
+/*
+ * The regression suite: tests of the manifest, the captures that they rest on,
+ * and verdicts from the bundles (stbuild.json(5); ANCESTOR 82 to 87). A test has
+ * a case for each of its frames in each of its sizes. A verdict rests on the
+ * test's own keys and the content of what was judged, and is kept in the store
+ * under their hash; budgets alone are judged each time, by recorded timings.
+ */
+
+#include <cjson/cJSON.h>
+
+#include "project/tree.h"
+#include "store/store.h"
+#include "trace/capture.h"
+#include "verify/replay.h"
+
+/* What a case was held to, one thing each. */
+struct suite_check {
+	char *metric;		/* "rmse", "nan", "storage:NAME" */
+	int is_ok;
+	int has_value;
+	double value;
+	int nlimit;		/* 1, or 2: lowest and highest */
+	double limit[2];
+	char *message;		/* what is wrong, or a note; or null */
+};
+
+struct suite_case {
+	const struct test *test;
+	char *variant;			/* "320x180@10" */
+	char *path, *reference_path;	/* bundles, from the root; or null */
+	int frame, width, height;	/* of the output */
+	size_t base;			/* the same frame in the first size */
+	/* Behind suite_judge: */
+	struct err fault;		/* why it could not be judged; or empty */
+	struct suite_check *check;
+	size_t ncheck;
+	int is_ok, is_cached;
+	/* Private. */
+	size_t owner;
+	struct variant_options option[2];
+};
+
+struct suite {
+	const struct manifest *manifest;	/* borrowed */
+	struct suite_case *item;
+	size_t ncase;
+	struct capture_request *request;	/* for capture_run, in one go */
+	size_t nrequest;
+	uint64_t nreplay;			/* renderings for determinism */
+	/* Private. */
+	struct suite_test *test;
+	size_t ntest;
+};
+
+/*
+ * The tests whose name has one of name[n] in it; all for n = 0. A name that no
+ * test has is STATUS_INPUT, with a suggestion. folder is where their bundles
+ * and pictures go, from the root: a folder for each test.
+ */
+int suite_open(const struct manifest *m, const char *const *name, size_t n,
+	const char *folder, struct suite *out, struct err *err) WARN_UNUSED;
+void suite_close(struct suite *s);
+
+struct suite_env {		/* all borrowed */
+	const char *root;
+	struct tree *tree;	/* references and fixtures */
+	struct store *store;
+	const struct sha256 *driver;
+	struct replay_env replay;	/* a fresh worker at each call */
+	int always;		/* -B: no kept verdict counts */
+};
+
+/*
+ * Judges all cases, from what capture_run made of the requests. -1 when the run
+ * as a whole ended; a case that cannot be judged has its fault.
+ */
+int suite_judge(const struct suite_env *env, struct suite *s,
+	const struct capture_result *result, struct err *err) WARN_UNUSED;
+
+/*
+ * The picture of a case as PNG; rmse and is_known say how far the reference is
+ * from it, when there is one of that size.
+ */
+struct suite_picture {
+	struct buf png;
+	int is_known, is_equal;
+	double rmse;
+};
+int suite_picture(const struct suite_env *env, const struct suite *s,
+	const struct suite_case *c, struct suite_picture *out, struct err *err)
+	WARN_UNUSED;
+
+/* Reports ------------------------------------------------------------------- */
+
+/* What decides: the first check that fails, else the first; null: none. */
+const struct suite_check *suite_deciding(const struct suite_case *c);
+/* TAP version 13, appended. */
+void suite_tap(const struct suite *s, struct buf *out);
+void suite_junit(const struct suite *s, struct buf *out);
+/* "tests": owned by the caller. */
+cJSON *suite_json(const struct suite *s);
+
+#endif

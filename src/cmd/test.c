@@ -1,0 +1,217 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/testing.h"
+#include "util/buf.h"
+#include "util/fs.h"
+#include "util/log.h"
+#include "util/proc.h"
+
+static const char *rev, *junit;
+static int bisect;
+
+const struct args_option test_option[] = {
+	{ 0, "junit", ARGS_STRING, &junit, 0, 0, "FILE",
+		"write a JUnit report as well" },
+	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
+		"test what a revision has, without a checkout" },
+	{ 0, "bisect", ARGS_FLAG, &bisect, 0, 0, NULL,
+		"exit as git bisect run wants it: 0, 1, 125 or 129" },
+	OPTION_END
+};
+
+/* What the cases come to. */
+struct tally {
+	int npassed, nfailed, nerror, ncached;
+	enum status status;		/* the worst */
+};
+
+static void count(const struct suite *s, struct tally *out)
+{
+	*out = (struct tally) { .status = STATUS_OK };
+	for (size_t i = 0; i < s->ncase; i++) {
+		const struct suite_case *c = &s->item[i];
+		enum status status = STATUS_OK;
+		out->ncached += c->is_cached;
+		if (c->fault.message) {
+			out->nerror++;
+			status = c->fault.status > STATUS_FAILED ?
+				c->fault.status : STATUS_FAILED;
+		} else if (c->is_ok) {
+			out->npassed++;
+		} else {
+			out->nfailed++;
+			status = STATUS_FAILED;
+		}
+		if (status > out->status)
+			out->status = status;
+	}
+}
+
+static cJSON *counts_json(const struct testing *t, const struct tally *n)
+{
+	const struct capture_counts *c = &t->result.counts;
+	cJSON *json = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(json, "passed", n->npassed);
+	cJSON_AddNumberToObject(json, "failed", n->nfailed);
+	cJSON_AddNumberToObject(json, "errors", n->nerror);
+	cJSON_AddNumberToObject(json, "cached", n->ncached);
+	cJSON_AddNumberToObject(json, "replays", (double)t->suite.nreplay);
+	cJSON_AddNumberToObject(json, "nodes_drawn", (double)c->nodes_drawn);
+	cJSON_AddNumberToObject(json, "nodes_loaded", (double)c->nodes_loaded);
+	cJSON_AddNumberToObject(json, "nodes_reused", (double)c->nodes_reused);
+	cJSON_AddNumberToObject(json, "programs_compiled",
+		(double)c->programs_compiled);
+	return json;
+}
+
+static void print_json(const struct testing *t, const struct tally *n)
+{
+	cJSON *json = json_start("test");
+	struct errs all = ERRS_INIT;
+
+	for (size_t i = 0; i < t->suite.ncase; i++) {
+		const struct err *e = &t->suite.item[i].fault;
+		if (e->message)
+			errs_add(&all, e->status, e->file, e->line, e->column,
+				e->key, "%s", e->message);
+	}
+	if (all.nerr > 0)
+		json_add_errors(json, &all);
+	else if (n->status != STATUS_OK)
+		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
+			cJSON_CreateFalse());
+	cJSON_AddItemToObject(json, "tests", suite_json(&t->suite));
+	cJSON_AddItemToObject(json, "counts", counts_json(t, n));
+	json_print(json);
+	errs_release(&all);
+}
+
+static void report_faults(const struct testing *t)
+{
+	for (size_t i = 0; i < t->suite.ncase; i++) {
+		const struct suite_case *c = &t->suite.item[i];
+		if (!c->fault.message)
+			continue;
+		char *text = err_text(&c->fault);
+		log_error("test '%s' at %s: %s", c->test->name, c->variant,
+			text);
+		free(text);
+	}
+	for (size_t i = 0; i < t->result.more.nerr; i++) {
+		char *text = err_text(&t->result.more.err[i]);
+		log_error("%s", text);
+		free(text);
+	}
+}
+
+static int write_junit(const struct suite *s, struct err *err)
+{
+	struct buf xml = BUF_INIT;
+
+	suite_junit(s, &xml);
+	int rc = fs_write(junit, xml.data, xml.len, 0, err);
+	buf_release(&xml);
+	return rc;
+}
+
+static void print_tap(const struct testing *t, const struct tally *n)
+{
+	struct buf tap = BUF_INIT;
+
+	suite_tap(&t->suite, &tap);
+	fputs(buf_str(&tap), stdout);
+	buf_release(&tap);
+	log_info("%d passed, %d failed, %d errors; %d judged before, %llu "
+		"draws", n->npassed, n->nfailed, n->nerror, n->ncached,
+		(unsigned long long)t->result.counts.nodes_drawn);
+}
+
+/* -n, -q: what would be drawn, without a verdict. */
+static int print_plan(const struct testing *t, const struct options *o)
+{
+	const struct capture_result *r = &t->result;
+	cJSON *list = cJSON_CreateArray();
+	int nstale = 0;
+
+	for (size_t i = 0; i < r->nbundle; i++) {
+		const struct capture_bundle *b = &r->bundle[i];
+		cJSON *json = cJSON_CreateObject();
+		nstale += b->status != CAPTURE_CURRENT;
+		cJSON_AddStringToObject(json, "path", b->path);
+		cJSON_AddStringToObject(json, "status",
+			capture_status_name(b->status));
+		cJSON_AddNumberToObject(json, "draws", (double)b->ndraw);
+		cJSON_AddItemToArray(list, json);
+		if (!o->json && !o->question && !o->silent)
+			printf("%s: %s, %llu draws\n", b->path,
+				capture_status_name(b->status),
+				(unsigned long long)b->ndraw);
+	}
+	if (o->json) {
+		cJSON *json = json_start("test");
+		cJSON_AddItemToObject(json, "captures", list);
+		json_print(json);
+	} else {
+		cJSON_Delete(list);
+	}
+	if (r->counts.failures > 0)
+		return STATUS_FAILED;
+	return o->question && nstale > 0 ? STATUS_FAILED : STATUS_OK;
+}
+
+/* Good and bad are the suite's; a commit that does not compile is neither. */
+static int bisect_status(const struct tally *n)
+{
+	if (n->status == STATUS_MACHINE)
+		return STATUS_BISECT_STOP;
+	return n->nerror > 0 ? STATUS_BISECT_SKIP : n->nfailed > 0;
+}
+
+static int run(struct testing *t, struct options *o, struct err *err)
+{
+	struct tally n;
+	int plan = o->dry_run || o->question;
+
+	if (proc_catch_signals(err) || testing_capture(t, plan, err))
+		return -1;
+	if (t->result.signal)
+		return 128 + t->result.signal;
+	if (plan)
+		return print_plan(t, o);
+	if (testing_judge(t, err))
+		return -1;
+	count(&t->suite, &n);
+	report_faults(t);
+	if (junit && write_junit(&t->suite, err))
+		return -1;
+	if (o->json)
+		print_json(t, &n);
+	else if (!o->silent)
+		print_tap(t, &n);
+	return bisect ? bisect_status(&n) : (int)n.status;
+}
+
+int cmd_test(struct options *o, const struct args_list *operand,
+	struct err *err)
+{
+	struct session s = { 0 };
+	struct testing t = { 0 };
+	int rc = -1;
+
+	if (session_open_rev(&s, o, "test", SESSION_BUILD, rev, err)) {
+		/* A manifest that does not load: another commit may be judged. */
+		o->cannot_judge = err->status == STATUS_INPUT && s.root;
+		goto out;
+	}
+	if (testing_open(&t, &s, operand, err))
+		goto out;
+	rc = run(&t, o, err);
+out:
+	testing_close(&t);
+	session_close(&s);
+	return rc;
+}

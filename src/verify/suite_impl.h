@@ -1,0 +1,65 @@
+#ifndef STBUILD_VERIFY_SUITE_IMPL_H
+#define STBUILD_VERIFY_SUITE_IMPL_H
+
+/*
+ * Private to the suite. suite.c selects tests and keeps verdicts; suite_judge.c
+ * judges one case; suite_report.c writes reports.
+ */
+
+#include "trace/ststate.h"
+#include "verify/suite.h"
+
+/* A test that was selected. */
+struct suite_test {
+	const struct test *test;
+	char *name;			/* of its captures: "test:NAME" */
+	char *folder;			/* from the root */
+	char *text;			/* its keys, as JSON */
+	char **set, **reference_set;	/* "NAME=VALUE" */
+};
+
+/* A bundle as tests look at it. */
+struct judged {
+	struct bundle bundle;
+	struct buf file;		/* state.ststate; empty: not read, or none */
+	struct state state;
+	int width, height;		/* of the tested pass */
+	uint8_t *rgb;			/* top row first */
+	float *texel;			/* RGBA, bottom row first (the image: top) */
+	size_t at;			/* in the state; 0: the image */
+};
+
+struct judging {
+	const struct suite_env *env;
+	struct suite *suite;
+	struct suite_case *item;
+	const struct suite_test *owner;
+	struct judged self;
+	/* Read when it comes to them. */
+	struct judged other;		/* of reference_uniforms */
+	struct judged base;		/* in the first size */
+};
+
+/* Opens the bundle; the rest is read by judged_load. */
+int judged_open(const char *root, const char *path, struct judged *out,
+	struct err *err) WARN_UNUSED;
+/*
+ * Picture, state and texels of a pass (an index, or -1 for the image). What the
+ * bundle does not have leaves the fields null.
+ */
+int judged_load(struct judged *v, const struct manifest *m, int pass,
+	struct err *err) WARN_UNUSED;
+void judged_close(struct judged *v);
+
+/* Appends all checks but budgets. */
+int judge_case(struct judging *j, struct err *err) WARN_UNUSED;
+/* Appends those of budgets. */
+void judge_budgets(struct judging *j);
+/* "FOLDER/VARIANT-what.png", from the current folder. */
+char *judge_picture_path(const struct judging *j, const char *what);
+
+/* A file of the tree: 1 and its hash, 0 when it is not there or no file. */
+int suite_file(struct tree *tree, const char *path, char **resolved,
+	struct sha256 *sha, struct err *err) WARN_UNUSED;
+
+#endif

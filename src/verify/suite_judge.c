@@ -1,0 +1,746 @@
+/* One case of a test held to what the test says: ANCESTOR 83 to 86. */
+#include "suite_impl.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "project/image.h"
+#include "project/limits.h"
+#include "trace/pixel.h"
+#include "trace/png.h"
+#include "util/buf.h"
+#include "util/fs.h"
+#include "util/mem.h"
+#include "verify/compare.h"
+
+/* Checks ----------------------------------------------------------------------- */
+
+static struct suite_check *add_check(struct suite_case *c, const char *metric)
+{
+	c->check = xreallocarray(c->check, c->ncheck + 1, sizeof *c->check);
+	struct suite_check *check = &c->check[c->ncheck++];
+	*check = (struct suite_check) { .metric = xstrdup(metric), .is_ok = 1 };
+	return check;
+}
+
+static void set_value(struct suite_check *check, double value, double limit)
+{
+	check->has_value = isfinite(value);
+	check->value = value;
+	check->nlimit = 1;
+	check->limit[0] = limit;
+}
+
+__attribute__((format(printf, 2, 3)))
+static void fail(struct suite_check *check, const char *fmt, ...)
+{
+	struct buf text = BUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	check->is_ok = 0;
+	free(check->message);
+	check->message = buf_detach(&text);
+}
+
+/* Views ------------------------------------------------------------------------ */
+
+int judged_open(const char *root, const char *path, struct judged *out,
+	struct err *err)
+{
+	char *full = fs_join(root, path);
+	int rc = bundle_open(full, &out->bundle, err);
+
+	free(full);
+	return rc;
+}
+
+void judged_close(struct judged *v)
+{
+	bundle_release(&v->bundle);
+	buf_release(&v->file);
+	state_release(&v->state);
+	free(v->rgb);
+	free(v->texel);
+	memset(v, 0, sizeof *v);
+}
+
+static void strip_alpha(const uint8_t *rgba, size_t n, uint8_t *rgb)
+{
+	for (size_t i = 0; i < n; i++)
+		memcpy(rgb + 3 * i, rgba + 4 * i, 3);
+}
+
+/* The image has 8 bits a channel: what they stand for (decision 12). */
+static int load_image(struct judged *v, struct err *err)
+{
+	struct buf png = BUF_INIT;
+	uint8_t *rgba = NULL;
+	int rc = bundle_read(&v->bundle, "final_image", &png, err);
+
+	if (rc == 0)
+		rc = image_decode_rgba8("final.png", png.data, png.len,
+			&v->width, &v->height, &rgba, err);
+	buf_release(&png);
+	if (rc != 0)
+		return -1;
+	size_t n = (size_t)v->width * (size_t)v->height;
+	v->rgb = xmalloc(3 * n + 1);
+	strip_alpha(rgba, n, v->rgb);
+	v->texel = xcalloc(n, 4 * sizeof *v->texel);
+	for (size_t i = 0; i < 4 * n; i++)
+		v->texel[i] = rgba[i] / 255.0f;
+	free(rgba);
+	return 0;
+}
+
+static void load_buffer(struct judged *v, const char *name)
+{
+	for (size_t i = 0; i < v->state.nbuffer; i++) {
+		const struct state_buffer *b = &v->state.buffer[i];
+		if (strcmp(b->name, name) != 0)
+			continue;
+		size_t n = (size_t)b->width * (size_t)b->height;
+		v->width = b->width;
+		v->height = b->height;
+		v->at = b->at;
+		v->texel = xmemdup(v->file.data + b->at, b->bytes);
+		v->rgb = xmalloc(3 * n + 1);
+		pixel_to_rgb8(FORMAT_RGBA32F, v->texel, b->width, b->height,
+			v->rgb);
+	}
+}
+
+static int is_image(const struct manifest *m, int pass)
+{
+	return pass < 0 || pass == m->image;
+}
+
+int judged_load(struct judged *v, const struct manifest *m, int pass,
+	struct err *err)
+{
+	if (bundle_artifact(&v->bundle, "state") &&
+	    (bundle_read(&v->bundle, "state", &v->file, err) ||
+	    state_read("state.ststate", v->file.data, v->file.len, &v->state,
+	    err)))
+		return -1;
+	if (is_image(m, pass))
+		return load_image(v, err);
+	load_buffer(v, m->pass[pass].name);
+	return 0;
+}
+
+/* Raw values (rule 84) --------------------------------------------------------- */
+
+struct raw {
+	size_t ndiffer, first;	/* values; the first that differs */
+	double max;		/* difference of two numbers */
+};
+
+static int is_close(float a, float b, double tolerance)
+{
+	return memcmp(&a, &b, sizeof a) == 0 || (isfinite(a) && isfinite(b) &&
+		fabs((double)a - b) <= tolerance);
+}
+
+/* n values each; b need not be aligned. */
+static void compare_raw(const float *a, const void *b, size_t n,
+	double tolerance, struct raw *out)
+{
+	const char *other = b;
+
+	*out = (struct raw) { .ndiffer = 0 };
+	for (size_t i = 0; i < n; i++) {
+		float v;
+		memcpy(&v, other + 4 * i, 4);
+		if (isfinite(a[i]) && isfinite(v) &&
+		    fabs((double)a[i] - v) > out->max)
+			out->max = fabs((double)a[i] - v);
+		if (!is_close(a[i], v, tolerance) && out->ndiffer++ == 0)
+			out->first = i;
+	}
+}
+
+static void set_raw(struct suite_check *check, const struct raw *raw,
+	int width, double tolerance, const char *what)
+{
+	size_t pixel = raw->first / 4;
+
+	set_value(check, raw->max, tolerance);
+	if (raw->ndiffer)
+		fail(check, "%s: %zu values differ, the first is channel %c of "
+			"pixel (%zu, %zu)", what, raw->ndiffer,
+			"rgba"[raw->first % 4], pixel % (size_t)width,
+			pixel / (size_t)width);
+}
+
+/* Pictures (rule 85) ------------------------------------------------------------ */
+
+char *judge_picture_path(const struct judging *j, const char *what)
+{
+	char *file = xasprintf("%s/%s-%s.png", j->owner->folder,
+		j->item->variant, what);
+	char *path = fs_join(j->env->root, file);
+
+	free(file);
+	return path;
+}
+
+static int write_picture(const struct judging *j, const char *what,
+	const uint8_t *rgb, int width, int height, struct err *err)
+{
+	char *path = judge_picture_path(j, what);
+	struct buf png = BUF_INIT;
+	int rc = png_encode(rgb, width, height, &png, err);
+
+	if (rc == 0)
+		rc = fs_write(path, png.data, png.len, 0, err);
+	buf_release(&png);
+	free(path);
+	return rc;
+}
+
+/* |a - b|, made so bright that the largest difference is 255. */
+static uint8_t *difference(const uint8_t *a, const uint8_t *b, size_t n,
+	int max)
+{
+	uint8_t *out = xmalloc(n + 1);
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = (uint8_t)(max ? abs(a[i] - b[i]) * 255 / max : 0);
+	return out;
+}
+
+/* What a failure looks like; of an earlier failure nothing stays. */
+static int show(const struct judging *j, const uint8_t *expected, int width,
+	int height, int is_ok, int max, struct err *err)
+{
+	static const char *const what[] = { "actual", "expected", "diff" };
+	const struct judged *v = &j->self;
+	int rc = 0;
+
+	for (size_t i = 0; i < 3 && rc == 0; i++) {
+		char *path = judge_picture_path(j, what[i]);
+		rc = fs_remove(path, err);
+		free(path);
+	}
+	if (rc != 0 || is_ok)
+		return rc;
+	rc = write_picture(j, "actual", v->rgb, v->width, v->height, err);
+	if (rc == 0 && expected)
+		rc = write_picture(j, "expected", expected, width, height, err);
+	if (rc == 0 && expected && width == v->width && height == v->height) {
+		size_t n = 3 * (size_t)width * (size_t)height;
+		uint8_t *diff = difference(v->rgb, expected, n, max);
+		rc = write_picture(j, "diff", diff, width, height, err);
+		free(diff);
+	}
+	return rc;
+}
+
+static int judge_pictures(struct judging *j, const uint8_t *expected, int width,
+	int height, const char *missing, struct err *err)
+{
+	const struct test *test = j->item->test;
+	const struct judged *v = &j->self;
+	struct suite_check *check = add_check(j->item, "rmse");
+	struct comparison c = { .max = 0 };
+	int has_tolerance = !test->has_max_rmse && (test->reference ||
+		!test->has_min_rmse);
+	double max = test->has_max_rmse ? test->max_rmse : test->tolerance;
+
+	if (test->has_min_rmse)
+		check->limit[check->nlimit++] = test->min_rmse;
+	if (test->has_max_rmse || has_tolerance)
+		check->limit[check->nlimit++] = max;
+	else
+		check->limit[check->nlimit++] = 1;
+	if (!expected) {
+		fail(check, "%s", missing);
+	} else if (width != v->width || height != v->height) {
+		fail(check, "the picture is %dx%d, and the reference %dx%d",
+			v->width, v->height, width, height);
+	} else {
+		compare_bytes(v->rgb, expected,
+			3 * (size_t)width * (size_t)height, &c);
+		check->has_value = 1;
+		check->value = c.rmse;
+		if (test->has_min_rmse && c.rmse < test->min_rmse)
+			fail(check, "the pictures are nearer than min_rmse");
+		else if ((test->has_max_rmse || has_tolerance) && c.rmse > max)
+			fail(check, "the pictures differ, by up to %d of 255",
+				c.max);
+	}
+	return show(j, expected, width, height, check->is_ok, c.max, err);
+}
+
+/* The reference of a test: 0, with *rgb null and *why when there is none. */
+static int read_reference(const struct suite_env *env, const char *name,
+	uint8_t **rgb, int *width, int *height, char **why, struct err *err)
+{
+	struct buf bytes = BUF_INIT;
+	struct sha256 sha;
+	struct err cause = ERR_INIT;
+	uint8_t *rgba = NULL;
+	char *path;
+	int rc = suite_file(env->tree, name, &path, &sha, err);
+
+	*rgb = NULL;
+	if (rc == 0)
+		*why = xasprintf("there is no picture %s; 'stbuild approve' "
+			"writes one", name);
+	if (rc == 1 && tree_read(env->tree, path, LIMIT_ASSET_BYTES, &bytes,
+	    err))
+		rc = -1;
+	if (rc == 1 && image_decode_rgba8(name, bytes.data, bytes.len, width,
+	    height, &rgba, &cause))
+		*why = err_text(&cause);
+	if (rgba) {
+		size_t n = (size_t)*width * (size_t)*height;
+		*rgb = xmalloc(3 * n + 1);
+		strip_alpha(rgba, n, *rgb);
+	}
+	free(rgba);
+	free(path);
+	err_release(&cause);
+	buf_release(&bytes);
+	return rc < 0 ? -1 : 0;
+}
+
+static int judge_reference(struct judging *j, struct err *err)
+{
+	uint8_t *rgb;
+	char *why = NULL;
+	int width = 0, height = 0;
+
+	if (read_reference(j->env, j->item->test->reference, &rgb, &width,
+	    &height, &why, err))
+		return -1;
+	int rc = judge_pictures(j, rgb, width, height, why, err);
+	free(rgb);
+	free(why);
+	return rc;
+}
+
+static int judge_other(struct judging *j, struct err *err)
+{
+	struct judged *v = &j->other;
+
+	if (judged_load(v, j->suite->manifest, j->item->test->pass, err))
+		return -1;
+	return judge_pictures(j, v->rgb, v->width, v->height,
+		"the pass is not drawn", err);
+}
+
+/* Numbers (rule 83) --------------------------------------------------------------- */
+
+static void judge_mean(struct judging *j, size_t n)
+{
+	const struct test *test = j->item->test;
+	struct suite_check *check = add_check(j->item, "mean");
+	double sum = 0;
+	size_t nfinite = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (isfinite(j->self.texel[i])) {
+			sum += j->self.texel[i];
+			nfinite++;
+		}
+	check->nlimit = 2;
+	memcpy(check->limit, test->mean_range, sizeof check->limit);
+	if (nfinite == 0) {
+		fail(check, "no value is a finite number");
+		return;
+	}
+	check->has_value = 1;
+	check->value = sum / (double)nfinite;
+	if (check->value < test->mean_range[0] ||
+	    check->value > test->mean_range[1])
+		fail(check, "the mean of %zu values is out of its range",
+			nfinite);
+}
+
+static int is_infinite(float v)
+{
+	return isinf(v) != 0;
+}
+
+static int is_nan(float v)
+{
+	return isnan(v) != 0;
+}
+
+static void judge_none(struct judging *j, const char *metric, size_t n,
+	int (*is_bad)(float), const char *what)
+{
+	const struct judged *v = &j->self;
+	struct suite_check *check = add_check(j->item, metric);
+	size_t nbad = 0, first = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (is_bad(v->texel[i]) && nbad++ == 0)
+			first = i;
+	set_value(check, (double)nbad, 0);
+	if (nbad)
+		fail(check, "%zu values are %s, the first is channel %c of "
+			"pixel (%zu, %zu)", nbad, what, "rgba"[first % 4],
+			first / 4 % (size_t)v->width,
+			first / 4 / (size_t)v->width);
+	else if (is_image(j->suite->manifest, j->item->test->pass))
+		check->message = xasprintf("the image has 8 bits a channel: "
+			"this cannot fail; name a buffer as 'pass'");
+}
+
+/* Determinism: a fresh worker renders the bundle again from frame 0. */
+static int judge_again(struct judging *j, struct err *err)
+{
+	const struct test *test = j->item->test;
+	const struct judged *v = &j->self;
+	struct suite_check *check = add_check(j->item, "deterministic");
+	struct replay_env env = j->env->replay;
+	struct replay again;
+	size_t n = (size_t)v->width * (size_t)v->height;
+
+	env.keep_state = 1;
+	j->suite->nreplay++;
+	/* No verdict to keep: the next time it may render. */
+	if (replay_run(&env, &v->bundle, &again, err)) {
+		replay_release(&again);
+		return -1;
+	}
+	if (v->at) {
+		struct raw raw;
+		compare_raw(v->texel, again.state + v->at, 4 * n,
+			test->raw_tolerance, &raw);
+		set_raw(check, &raw, v->width, test->raw_tolerance,
+			"rendered twice");
+	} else {
+		struct comparison c;
+		compare_bytes(v->rgb, again.rgb, 3 * n, &c);
+		set_value(check, c.rmse, 0);
+		if (!c.is_equal)
+			fail(check, "rendered twice, %zu bytes of the picture "
+				"differ", c.ndiffer);
+	}
+	for (size_t i = 0; i < test->nstorage && check->is_ok; i++)
+		for (size_t k = 0; k < v->state.nstorage; k++) {
+			const struct state_storage *s = &v->state.storage[k];
+			if (!strcmp(s->name, test->storage[i].name) &&
+			    memcmp(v->file.data + s->at, again.state + s->at,
+			    s->bytes) != 0)
+				fail(check, "rendered twice, storage '%s' "
+					"differs", s->name);
+		}
+	replay_release(&again);
+	return 0;
+}
+
+static int judge_independent(struct judging *j, struct err *err)
+{
+	const struct test *test = j->item->test;
+	struct judged *base = &j->base;
+	struct raw raw;
+
+	if (judged_load(base, j->suite->manifest, test->pass, err))
+		return -1;
+	struct suite_check *check = add_check(j->item,
+		"resolution_independent");
+	if (!base->texel || base->width != j->self.width ||
+	    base->height != j->self.height) {
+		fail(check, "the pass has not the same size in every "
+			"resolution");
+		return 0;
+	}
+	compare_raw(j->self.texel, base->texel, 4 * (size_t)base->width *
+		(size_t)base->height, test->raw_tolerance, &raw);
+	set_raw(check, &raw, base->width, test->raw_tolerance,
+		"against the first resolution");
+	return 0;
+}
+
+/* State and storage (rule 86) -------------------------------------------------------- */
+
+/* A float as binary16 holds it, halves to even. */
+static float as_half(float v)
+{
+	int exponent;
+
+	if (!isfinite(v) || v == 0)
+		return v;
+	frexpf(v, &exponent);
+	int step = exponent - 11 < -24 ? -24 : exponent - 11;
+	float half = ldexpf(rintf(ldexpf(v, -step)), step);
+	return fabsf(half) > 65504.0f ? copysignf(INFINITY, v) : half;
+}
+
+/* A texel as a target of this format gives it back. */
+static void restore_texel(enum format format, const float in[4], float out[4])
+{
+	int n = format_channels(format);
+
+	for (int i = 0; i < 4; i++)
+		out[i] = i >= n ? i == 3 : format == FORMAT_RGBA16F ?
+			as_half(in[i]) : in[i];
+}
+
+static void judge_restored(struct suite_check *check, const struct judged *v,
+	double tolerance)
+{
+	for (size_t b = 0; b < v->state.nbuffer && check->is_ok; b++) {
+		const struct state_buffer *buffer = &v->state.buffer[b];
+		size_t n = buffer->bytes / 16;
+		float in[4], out[4];
+		for (size_t i = 0; i < n && check->is_ok; i++) {
+			struct raw raw;
+			memcpy(in, v->file.data + buffer->at + 16 * i, 16);
+			restore_texel(buffer->format, in, out);
+			compare_raw(in, out, 4, tolerance, &raw);
+			if (raw.max > check->value)
+				check->value = raw.max;
+			if (raw.ndiffer)
+				fail(check, "texel (%zu, %zu) of '%s' is "
+					"another when restored as %s",
+					i % (size_t)buffer->width,
+					i / (size_t)buffer->width,
+					buffer->name,
+					format_name(buffer->format));
+		}
+	}
+}
+
+/* Written anew from what was read, the file must be the same, byte by byte. */
+static int judge_rewritten(struct suite_check *check, struct judged *v,
+	struct err *err)
+{
+	struct state again = { .version = 0 };
+	struct buf file = BUF_INIT;
+	int rc = state_read("state.ststate", v->file.data, v->file.len, &again,
+		err);
+
+	if (rc == 0) {
+		free(again.header);
+		again.header = NULL;
+		rc = state_begin(&again, &file, err);
+	}
+	for (size_t i = 0; i < again.nbuffer && rc == 0; i++)
+		for (size_t k = 0; k < v->state.nbuffer; k++)
+			if (!strcmp(v->state.buffer[k].name,
+			    again.buffer[i].name))
+				buf_add(&file, v->file.data +
+					v->state.buffer[k].at,
+					v->state.buffer[k].bytes);
+	for (size_t i = 0; i < again.nstorage && rc == 0; i++)
+		for (size_t k = 0; k < v->state.nstorage; k++)
+			if (!strcmp(v->state.storage[k].name,
+			    again.storage[i].name))
+				buf_add(&file, v->file.data +
+					v->state.storage[k].at,
+					v->state.storage[k].bytes);
+	if (rc == 0 && check->is_ok && (file.len != v->file.len ||
+	    memcmp(file.data, v->file.data, file.len) != 0))
+		fail(check, "the state is another file when it is saved again");
+	state_release(&again);
+	buf_release(&file);
+	return rc;
+}
+
+static int judge_roundtrip(struct judging *j, struct err *err)
+{
+	struct judged *v = &j->self;
+	double tolerance = j->item->test->raw_tolerance;
+	struct suite_check *check = add_check(j->item, "state_roundtrip");
+
+	set_value(check, 0, tolerance);
+	if (v->file.len == 0) {
+		fail(check, "the bundle has no state");
+		return 0;
+	}
+	if (v->state.frame != j->item->frame ||
+	    v->state.width != v->bundle.width ||
+	    v->state.height != v->bundle.height)
+		fail(check, "the state is of frame %d at %dx%d",
+			v->state.frame, v->state.width, v->state.height);
+	judge_restored(check, v, tolerance);
+	return judge_rewritten(check, v, err);
+}
+
+static int judge_fixture(struct judging *j, const struct test_storage *fixture,
+	struct err *err)
+{
+	const struct judged *v = &j->self;
+	const struct state_storage *found = NULL;
+	char *metric = xasprintf("storage:%s", fixture->name);
+	struct suite_check *check = add_check(j->item, metric);
+	struct buf bytes = BUF_INIT;
+	struct sha256 sha;
+	char *path;
+	int rc = suite_file(j->env->tree, fixture->reference, &path, &sha, err);
+
+	free(metric);
+	for (size_t i = 0; i < v->state.nstorage; i++)
+		if (!strcmp(v->state.storage[i].name, fixture->name))
+			found = &v->state.storage[i];
+	if (rc == 0)
+		fail(check, "there is no file %s", fixture->reference);
+	else if (rc == 1 && !found)
+		fail(check, "no pass that is drawn writes it");
+	else if (rc == 1 && tree_read(j->env->tree, path, LIMIT_ARTIFACT_BYTES,
+	    &bytes, err))
+		rc = -1;
+	else if (rc == 1 && bytes.len != found->bytes)
+		fail(check, "it has %llu bytes, and %s has %zu",
+			(unsigned long long)found->bytes, fixture->reference,
+			bytes.len);
+	if (rc == 1 && found && check->is_ok) {
+		const char *now = v->file.data + found->at;
+		size_t first = 0, ndiffer = 0;
+		for (size_t i = 0; i < bytes.len; i++)
+			if (now[i] != bytes.data[i] && ndiffer++ == 0)
+				first = i;
+		set_value(check, (double)ndiffer, 0);
+		if (ndiffer)
+			fail(check, "%zu bytes differ from %s, the first is "
+				"byte %zu", ndiffer, fixture->reference,
+				first);
+	}
+	free(path);
+	buf_release(&bytes);
+	return rc < 0 ? -1 : 0;
+}
+
+/* All of it ----------------------------------------------------------------------------- */
+
+static int judge_values(struct judging *j, struct err *err)
+{
+	const struct test *test = j->item->test;
+	size_t n = 4 * (size_t)j->self.width * (size_t)j->self.height;
+
+	if (test->reference && judge_reference(j, err))
+		return -1;
+	if (test->has_reference_set && judge_other(j, err))
+		return -1;
+	if (test->has_mean_range)
+		judge_mean(j, n);
+	if (test->assert_no_nan)
+		judge_none(j, "nan", n, is_nan, "NaN");
+	if (test->assert_no_inf)
+		judge_none(j, "inf", n, is_infinite, "infinite");
+	if (test->assert_deterministic && judge_again(j, err))
+		return -1;
+	if (test->assert_resolution_independent &&
+	    &j->suite->item[j->item->base] != j->item &&
+	    judge_independent(j, err))
+		return -1;
+	return 0;
+}
+
+int judge_case(struct judging *j, struct err *err)
+{
+	const struct test *test = j->item->test;
+	const struct manifest *m = j->suite->manifest;
+
+	if (judged_load(&j->self, m, test->pass, err))
+		return -1;
+	if (test->pass >= 0 && m->pass[test->pass].kind == PASS_CUBEMAP) {
+		fail(add_check(j->item, "pass"), "'%s' is a cubemap, which "
+			"tests cannot judge", m->pass[test->pass].name);
+	} else if (!j->self.texel) {
+		fail(add_check(j->item, "pass"), "'%s' is not drawn: the image "
+			"does not need it", m->pass[test->pass].name);
+	} else if (judge_values(j, err)) {
+		return -1;
+	}
+	if (test->assert_state_roundtrip && judge_roundtrip(j, err))
+		return -1;
+	for (size_t i = 0; i < test->nstorage; i++)
+		if (judge_fixture(j, &test->storage[i], err))
+			return -1;
+	return 0;
+}
+
+/* Recorded milliseconds of a pass (null: of all); -1 when there are none. */
+static double timing_of(const struct bundle *b, const char *pass)
+{
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(b->json,
+		"pass_timings"), *item;
+	double sum = -1;
+
+	cJSON_ArrayForEach(item, list) {
+		const cJSON *name = cJSON_GetObjectItemCaseSensitive(item,
+			"name");
+		const cJSON *ns = cJSON_GetObjectItemCaseSensitive(item,
+			"gpu_nanoseconds");
+		if (!cJSON_IsString(name) || !cJSON_IsNumber(ns) ||
+		    (pass && strcmp(pass, name->valuestring) != 0))
+			continue;
+		sum = (sum < 0 ? 0 : sum) + ns->valuedouble / 1e6;
+	}
+	return sum;
+}
+
+static void judge_budget(struct judging *j, const char *pass, double limit)
+{
+	char *metric = pass ? xasprintf("gpu_ms:%s", pass) : xstrdup("gpu_ms");
+	struct suite_check *check = add_check(j->item, metric);
+	double ms = timing_of(&j->self.bundle, pass);
+
+	free(metric);
+	set_value(check, ms, limit);
+	if (ms < 0) {
+		check->has_value = 0;
+		fail(check, "no time is recorded");
+	} else if (ms > limit) {
+		fail(check, "it took longer than its budget");
+	}
+}
+
+void judge_budgets(struct judging *j)
+{
+	const struct test *test = j->item->test;
+
+	if (test->has_max_gpu_ms)
+		judge_budget(j, NULL, test->max_gpu_ms);
+	for (size_t i = 0; i < test->nbudget; i++)
+		judge_budget(j, j->suite->manifest->pass[
+			test->budget[i].pass].name, test->budget[i].ms);
+}
+
+int suite_picture(const struct suite_env *env, const struct suite *s,
+	const struct suite_case *c, struct suite_picture *out, struct err *err)
+{
+	struct judged v = { .width = 0 };
+	uint8_t *rgb = NULL;
+	char *why = NULL;
+	int width, height, rc = -1;
+
+	*out = (struct suite_picture) { .is_known = 0 };
+	if (judged_open(env->root, c->path, &v, err) ||
+	    judged_load(&v, s->manifest, c->test->pass, err))
+		goto out;
+	if (!v.rgb) {
+		err_set(err, STATUS_FAILED, "pass '%s' has no picture",
+			s->manifest->pass[c->test->pass].name);
+		goto out;
+	}
+	if (read_reference(env, c->test->reference, &rgb, &width, &height,
+	    &why, err))
+		goto out;
+	if (rgb && width == v.width && height == v.height) {
+		struct comparison compared;
+		compare_bytes(v.rgb, rgb, 3 * (size_t)width * (size_t)height,
+			&compared);
+		out->is_known = 1;
+		out->is_equal = compared.is_equal;
+		out->rmse = compared.rmse;
+	}
+	rc = png_encode(v.rgb, v.width, v.height, &out->png, err);
+out:
+	free(rgb);
+	free(why);
+	judged_close(&v);
+	return rc;
+}
