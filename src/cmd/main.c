@@ -213,24 +213,6 @@ out:
 	return status;
 }
 
-/* A flag may come after what ended parsing. */
-static int has_flag(int argc, char **argv, const char *flag)
-{
-	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-		if (!strcmp(argv[i], flag))
-			return 1;
-	return 0;
-}
-
-/* For git bisect run 2 and 3 would say that the commit is bad. */
-static int bisect_status(const struct options *o, int status)
-{
-	if (o->cannot_judge)
-		return STATUS_BISECT_SKIP;
-	return status == STATUS_INPUT || status == STATUS_MACHINE ?
-		STATUS_BISECT_STOP : status;
-}
-
 /*
  * When stdout is closed, puts something there that cannot be written to:
  * no file that we open may take its place, and losing output is an error.
@@ -272,17 +254,18 @@ int main(int argc, char **argv)
 	options_init(&o);
 	int status = run(argc, argv, &o, &action, &err);
 	if (status < 0) {
-		o.json |= has_flag(argc, argv, "--json");
+		/* Parsing may have ended before it came to --json. */
+		for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+			o.json |= !strcmp(argv[i], "--json");
 		status = fail(&o, action, &err);
 		/* Under git bisect run 2 would be taken for a verdict. */
 		if (is_judging(argc, argv))
-			status = 129;
+			status = o.cannot_judge ? STATUS_BISECT_SKIP :
+				STATUS_BISECT_STOP;
 	}
 	if (proc_signal())
 		status = 128 + proc_signal();
 	status = close_stdout(status);
-	if (!strcmp(action, "test") && has_flag(argc, argv, "--bisect"))
-		status = bisect_status(&o, status);
 	err_release(&err);
 	options_release(&o);
 	return status;
