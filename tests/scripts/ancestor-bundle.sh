@@ -52,13 +52,13 @@ state()
 		le "$(printf %08x ${#1})"
 		printf %s "$1"
 		cat
-	} >$bundle/state.ststate
+	} >"$bundle"/state.ststate
 }
 
 # finish FPS FRAME TIME STATE_HEADER
 finish()
 {
-	cat >$bundle/trace.json <<JSON
+	cat >"$bundle"/trace.json <<JSON
 {
   "format": 1,
   "cli_version": "2.5.1",
@@ -87,22 +87,40 @@ finish()
 JSON
 }
 
-# document DECLARATIONS TEST: the picture is green where TEST holds for p.x.
-# A buffer counts frames, so that the state has content.
+# document DECLARATIONS TEST [KEYS]: the picture is green where TEST, an expression
+# of x, holds. A buffer, whose node has KEYS as well, counts frames, so that the
+# state has content.
 document()
 {
 	front='uniform float gain;\nuniform int on;\n#line 1\n'
-	printf '%s' '{"links":[{"end":"main","filter":"Nearest","slot":0,"start":"count","wrapMode":"Repeat"},
+	main='void mainImage(out vec4 c, in vec2 p)\n{\n\tint x = int(p.x);\n\tbool ok = '
+	main=$main$(printf %s "$2" | tr -d '\n\t')
+	main=$main';\n\tc = ok ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);\n}\n'
+	count='void mainImage(out vec4 c, in vec2 p)\n{\n'
+	count=$count'\tfloat n = texelFetch(iChannel0, ivec2(p), 0).r;\n'
+	count=$count'\tc = vec4(n + 1.0, iTime, iTimeDelta, 1.0);\n}\n'
+	cat >"$bundle"/project.sttf <<JSON
+{"links":[
+{"end":"main","filter":"Nearest","slot":0,"start":"count","wrapMode":"Repeat"},
 {"end":"count","filter":"Linear","slot":0,"start":"__feedback_0","wrapMode":"Repeat"},
 {"end":"main","filter":"Linear","slot":2,"start":"keyboard","wrapMode":"Repeat"},
 {"end":"main","filter":"Linear","slot":3,"start":"music","wrapMode":"Repeat"},
 {"end":"Output","filter":"Linear","slot":0,"start":"main","wrapMode":"Clamp"}],
 "metadata":{"Name":"Theirs"},"nodes":[
-{"class":"GLSLShader","name":"main","source":"'"$front$1"'void mainImage(out vec4 c, in vec2 p)\n{\n\tint x = int(p.x);\n\tbool ok = '"$2"';\n\tc = ok ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);\n}\n","type":"Image"},
-{"class":"GLSLShader","name":"count","source":"'"$front"'void mainImage(out vec4 c, in vec2 p)\n{\n\tc = vec4(texelFetch(iChannel0, ivec2(p), 0).r + 1.0, iTime, iTimeDelta, 1.0);\n}\n","type":"Image"'"${3:-}"'},
-{"class":"Keyboard","name":"keyboard"},{"class":"LastFrame","name":"__feedback_0","ref":"count","type":"Image"},
+{"class":"GLSLShader","name":"main","source":"$front$1$main","type":"Image"},
+{"class":"GLSLShader","name":"count","source":"$front$count","type":"Image"${3:-}},
+{"class":"Keyboard","name":"keyboard"},
+{"class":"LastFrame","name":"__feedback_0","ref":"count","type":"Image"},
 {"class":"Music","name":"music"},{"class":"RenderOutput","name":"Output"}],
-"uniforms":{"gain":{"type":"Float","value":0.5},"on":{"type":"Int","value":1}}}' >$bundle/project.sttf
+"uniforms":{"gain":{"type":"Float","value":0.5},"on":{"type":"Int","value":1}}}
+JSON
+}
+
+# header FORMAT FPS TIME FRAME [KEYS]
+header()
+{
+	header='{"format":'$1',"project":"Theirs","width":8,"height":4,"fps":'$2
+	header=$header',"time":'$3',"frame":'$4',"buffers":["count"]'${5:-}'}'
 }
 
 begin()
@@ -116,101 +134,130 @@ begin()
 # expect_replay: both ways to name it, and all equal.
 expect_replay()
 {
-	expect_status 0 "$STBUILD" inspect $bundle
-	expect_status 0 "$STBUILD" inspect $bundle/trace.json --json
+	expect_status 0 "$STBUILD" inspect "$bundle"
+	expect_status 0 "$STBUILD" inspect "$bundle"/trace.json --json
 	expect_json out verified true
-	expect_status 0 "$STBUILD" replay $bundle --json
+	expect_status 0 "$STBUILD" replay "$bundle" --json
 	expect_json out exact true
 	expect_json out state_valid true
 	expect_json out driver_equal null
 	expect_json out conventions '[]'
-	expect_status 0 "$STBUILD" replay $bundle/trace.json
+	expect_status 0 "$STBUILD" replay "$bundle"/trace.json
 	expect_text out 'bit-exact'
 }
 
 # Frame 20 at 24 frames a second: 20 steps of 1/24 in float make 0x3f555557,
 # while 20 / 24 is 0x3f555555.
 begin running.sttrace
-document '' 'x == 0 ? floatBitsToUint(iTime) == 0x3f555557u : x == 1 ? iTimeDelta == 1.0 / 24.0 \u0026\u0026 iFrameRate == 24.0 : x == 2 ? iResolution == vec3(8.0, 4.0, 0.0) : x == 3 ? iMouse == vec4(0.0, 0.0, -1.0, -1.0) : x == 4 ? iFrame == 20 \u0026\u0026 gain == 0.5 \u0026\u0026 on == 1 : x == 5 ? iChannelTime[0] == iTime \u0026\u0026 iChannelTime[2] == iTime \u0026\u0026 iChannelTime[3] == iTime \u0026\u0026 iChannelTime[1] == 0.0 : x == 6 ? iChannelResolution[0] == vec3(8.0, 4.0, 1.0) \u0026\u0026 iChannelResolution[2] == vec3(256.0, 3.0, 1.0) \u0026\u0026 iChannelResolution[1] == vec3(0.0) : texelFetch(iChannel0, ivec2(0), 0).r == 21.0 \u0026\u0026 texelFetch(iChannel2, ivec2(7, 1), 0) == vec4(0.0) \u0026\u0026 iAudioSilence == 1.0 \u0026\u0026 iMusicBands == vec4(0.0)'
+document '' '
+	x == 0 ? floatBitsToUint(iTime) == 0x3f555557u
+	: x == 1 ? iTimeDelta == 1.0 / 24.0 && iFrameRate == 24.0
+	: x == 2 ? iResolution == vec3(8.0, 4.0, 0.0)
+	: x == 3 ? iMouse == vec4(0.0, 0.0, -1.0, -1.0)
+	: x == 4 ? iFrame == 20 && gain == 0.5 && on == 1
+	: x == 5 ? iChannelTime[0] == iTime && iChannelTime[2] == iTime
+		&& iChannelTime[3] == iTime && iChannelTime[1] == 0.0
+	: x == 6 ? iChannelResolution[0] == vec3(8.0, 4.0, 1.0)
+		&& iChannelResolution[2] == vec3(256.0, 3.0, 1.0)
+		&& iChannelResolution[1] == vec3(0.0)
+	: texelFetch(iChannel0, ivec2(0), 0).r == 21.0
+		&& texelFetch(iChannel2, ivec2(7, 1), 0) == vec4(0.0)
+		&& iAudioSilence == 1.0 && iMusicBands == vec4(0.0)'
 # Format 1: of the output's size, and nothing more said. 21, 1/24 as floats.
-header='{"format":1,"project":"Theirs","width":8,"height":4,"fps":24.0,"time":0.8333335,"frame":20,"buffers":["count"]}'
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32; do
+header 1 24.0 0.8333335 20
+n=0
+while [ $n -lt 32 ]; do
 	le 41a80000 3f555557 3d2aaaab 3f800000
+	n=$((n + 1))
 done | state "$header"
 finish 24.0 20 0.8333335 "$header"
 expect_replay
 
 # Frame 0: no time has passed, and there is no rate.
 begin first.sttrace
-document '' 'iTime == 0.0 \u0026\u0026 iTimeDelta == 0.0 \u0026\u0026 iFrameRate == 0.0 \u0026\u0026 iFrame == 0' ',"width":2,"height":1'
+document '' 'iTime == 0.0 && iTimeDelta == 0.0 && iFrameRate == 0.0 && iFrame == 0' \
+	',"width":2,"height":1'
 # Format 2: a size of its own.
-header='{"format":2,"project":"Theirs","width":8,"height":4,"fps":24.0,"time":0.0,"frame":0,"buffers":["count"],"buffer_dimensions":{"count":{"width":2,"height":1}}}'
+header 2 24.0 0.0 0 \
+	',"buffer_dimensions":{"count":{"width":2,"height":1}}'
 le 3f800000 00000000 00000000 3f800000 3f800000 00000000 00000000 3f800000 | state "$header"
 finish 24.0 0 0.0 "$header"
 expect_replay
 
 # The rate is a float: 1 / 29.97 is 0x3d08ab86 then, not 0x3d08ab85.
 begin rate.sttrace
-document '' 'floatBitsToUint(iTimeDelta) == 0x3d08ab86u \u0026\u0026 iTime == iTimeDelta' ',"width":1,"height":1,"format":"R32F"'
+document '' 'floatBitsToUint(iTimeDelta) == 0x3d08ab86u && iTime == iTimeDelta' \
+	',"width":1,"height":1,"format":"R32F"'
 # Format 3: with formats; missing channels are 0, 0, 1.
-header='{"format":3,"project":"Theirs","width":8,"height":4,"fps":29.97,"time":0.033366702,"frame":1,"buffers":["count"],"buffer_dimensions":{"count":{"width":1,"height":1}},"buffer_formats":{"count":"r32f"}}'
+header 3 29.97 0.033366702 1 \
+	',"buffer_dimensions":{"count":{"width":1,"height":1}}'\
+',"buffer_formats":{"count":"r32f"}'
 le 40000000 00000000 00000000 3f800000 | state "$header"
 finish 29.97 1 0.033366702 "$header"
 expect_replay
 
 # Format 4: storage behind the buffers.
 begin storage.sttrace
-document 'layout(std430, binding = 2) buffer Cells { uint cell[2]; };\n' '(atomicExchange(cell[1], 9u) | 1u) == 9u || true'
-edit $bundle/project.sttf 's/"type":"Image"},$/"storageBuffers":[{"binding":2,"name":"cells","size":8}],&/; s/\("name":"count".*\)"storageBuffers":[^]]*],/\1"height":1,"width":1,/'
-header='{"format":4,"project":"Theirs","width":8,"height":4,"fps":24.0,"time":0.0,"frame":0,"buffers":["count"],"buffer_dimensions":{"count":{"width":1,"height":1}},"buffer_formats":{"count":"rgba32f"},"storage_buffers":{"cells":8}}'
+document 'layout(std430, binding = 2) buffer Cells { uint cell[2]; };\n' \
+	'(atomicExchange(cell[1], 9u) | 1u) == 9u || true'
+edit "$bundle"/project.sttf '/"name":"main"/s/"type"/"storageBuffers":[{"binding":2,"name":"cells","size":8}],&/
+	/"name":"count"/s/"type"/"height":1,"width":1,&/'
+header 4 24.0 0.0 0 \
+	',"buffer_dimensions":{"count":{"width":1,"height":1}}'\
+',"buffer_formats":{"count":"rgba32f"}'\
+',"storage_buffers":{"cells":8}'
 le 3f800000 00000000 00000000 3f800000 00000000 00000009 | state "$header"
 finish 24.0 0 0.0 "$header"
 expect_replay
 # It differs there: told, status 1.
 le 3f800000 00000000 00000000 3f800000 00000000 00000008 | state "$header"
 finish 24.0 0 0.0 "$header"
-expect_status 1 "$STBUILD" replay $bundle --json
+expect_status 1 "$STBUILD" replay "$bundle" --json
 expect_json out ok false
 expect_json out exact true
 expect_json out state_valid false
 expect_text out "storage 'cells' differs at byte 4"
 
 # What no shader touches is there as zeros.
-edit $bundle/project.sttf 's/layout(std430[^;]*; };.n//; s/(atomicExchange[^)]*) | 1u) == 9u || true/true/'
+edit "$bundle"/project.sttf 's/layout(std430[^;]*; };.n//
+	s/(atomicExchange[^)]*) | 1u) == 9u || true/true/'
 le 3f800000 00000000 00000000 3f800000 00000000 00000000 | state "$header"
 finish 24.0 0 0.0 "$header"
 expect_replay
 le 3f800000 00000000 00000000 3f800000 00000000 01000000 | state "$header"
 finish 24.0 0 0.0 "$header"
-expect_status 1 "$STBUILD" replay $bundle --json
+expect_status 1 "$STBUILD" replay "$bundle" --json
 expect_text out "storage 'cells' differs at byte 7"
 
 # What a replay cannot do is said in words, as far as the project does it.
 begin differs.sttrace
-document '' 'iDate.x \u003c 1000.0' ',"width":1,"height":1'
-header='{"format":3,"project":"Theirs","width":8,"height":4,"fps":24.0,"time":0.0,"frame":0,"buffers":["count"],"buffer_dimensions":{"count":{"width":1,"height":1}},"buffer_formats":{"count":"rgba32f"}}'
+document '' 'iDate.x < 1000.0' ',"width":1,"height":1'
+header 3 24.0 0.0 0 \
+	',"buffer_dimensions":{"count":{"width":1,"height":1}}'\
+',"buffer_formats":{"count":"rgba32f"}'
 le 3f800000 00000000 00000000 3f800000 | state "$header"
 finish 24.0 0 0.0 "$header"
-expect_status 1 "$STBUILD" replay $bundle
+expect_status 1 "$STBUILD" replay "$bundle"
 expect_text out 'picture differs, RMSE 0.816497'
 expect_text out 'wall clock'
 expect_text out 'incomplete texture'
 expect_text out '1e20'
 expect_no_text out 'iOutput'
 expect_no_text out 'cubemap'
-expect_status 1 "$STBUILD" replay $bundle --json
+expect_status 1 "$STBUILD" replay "$bundle" --json
 expect_json out exact false
 expect_json out state_valid true
 expect_json out 'conventions#' 3
 # Nothing of it for a bundle of ours.
 cp -R green.sttrace ours.sttrace
 bundle=ours.sttrace
-edit $bundle/project.sttf 's/vec4(tint, 1.0)/vec4(tint.gbr, 1.0)/'
+edit "$bundle"/project.sttf 's/vec4(tint, 1.0)/vec4(tint.gbr, 1.0)/'
 old=$(sha256sum green.sttrace/project.sttf | cut -d' ' -f1)
-new=$(sha256sum $bundle/project.sttf | cut -d' ' -f1)
-size=$(wc -c <$bundle/project.sttf)
-edit $bundle/trace.json "s/$old/$new/; s/\(\"bytes\":[^0-9]*\)$(wc -c <green.sttrace/project.sttf)\([^0-9]\)/\1$size\2/"
-expect_status 1 "$STBUILD" replay $bundle --json
+new=$(sha256sum "$bundle"/project.sttf | cut -d' ' -f1)
+size=$(wc -c <"$bundle"/project.sttf)
+edit "$bundle"/trace.json "s/$old/$new/
+	s/\(\"bytes\":[^0-9]*\)$(wc -c <green.sttrace/project.sttf)\([^0-9]\)/\1$size\2/"
+expect_status 1 "$STBUILD" replay "$bundle" --json
 expect_json out exact false
 expect_json out 'conventions#' 0
 
@@ -219,8 +266,8 @@ begin stateless.sttrace
 document '' 'true'
 printf '' | state '{}'
 finish 24.0 0 0.0 null
-edit $bundle/trace.json '/"state": {/d; s/\("project_sttf": {[^}]*}\),/\1/'
-expect_status 1 "$STBUILD" replay $bundle --json
+edit "$bundle"/trace.json '/"state": {/d; s/\("project_sttf": {[^}]*}\),/\1/'
+expect_status 1 "$STBUILD" replay "$bundle" --json
 expect_json out exact true
 expect_json out state_valid false
 expect_json out state_difference 'there is none in the bundle'
@@ -228,8 +275,11 @@ expect_json out state_difference 'there is none in the bundle'
 # Imported, it is a project that captures to the same picture; what only the
 # ancestor's rules gave is then ours.
 begin again.sttrace
-document '' 'gain == 0.5 \u0026\u0026 on == 1 \u0026\u0026 texelFetch(iChannel0, ivec2(0), 0).r == 4.0' ',"width":1,"height":1'
-header='{"format":4,"project":"Theirs","width":8,"height":4,"fps":24.0,"time":0.125,"frame":3,"buffers":["count"],"buffer_dimensions":{"count":{"width":1,"height":1}},"buffer_formats":{"count":"rgba32f"}}'
+document '' 'gain == 0.5 && on == 1 && texelFetch(iChannel0, ivec2(0), 0).r == 4.0' \
+	',"width":1,"height":1'
+header 4 24.0 0.125 3 \
+	',"buffer_dimensions":{"count":{"width":1,"height":1}}'\
+',"buffer_formats":{"count":"rgba32f"}'
 le 40800000 3e000000 3d2aaaab 3f800000 | state "$header"
 finish 24.0 3 0.125 "$header"
 expect_replay

@@ -248,35 +248,35 @@ bundle=$("$JSONQ" out 'traces[0].path')
 final=$bundle/final.png
 values=$bundle/passes/values-output-0.rgba32f
 # Frame 3: ours is iTime = t / fps, iTimeDelta 1 / fps, z 1, no mouse, a fixed date.
-expect_pixel $values 16 0 0 '16 5 1 0.100000001'
-expect_pixel $values 16 1 0 '0.300000012 10 3 44100'
-expect_pixel $values 16 2 0 '0 0 0 0'
-expect_pixel $values 16 3 0 '2000 0 1 0.300000012'
+expect_pixel "$values" 16 0 0 '16 5 1 0.100000001'
+expect_pixel "$values" 16 1 0 '0.300000012 10 3 44100'
+expect_pixel "$values" 16 2 0 '0 0 0 0'
+expect_pixel "$values" 16 3 0 '2000 0 1 0.300000012'
 for x in 4 5 6 7 8; do
-	expect_pixel $values 16 $x 0 '0 0 0 0'
+	expect_pixel "$values" 16 $x 0 '0 0 0 0'
 done
-expect_pixel $values 16 9 0 '0 2 0 5'
-expect_pixel $values 16 10 0 '256 3 1 0'
-expect_pixel $values 16 11 0 '0 0 0 2'
-value=$("$PIXEL" $values 16 12 0)
+expect_pixel "$values" 16 9 0 '0 2 0 5'
+expect_pixel "$values" 16 10 0 '256 3 1 0'
+expect_pixel "$values" 16 11 0 '0 0 0 2'
+value=$("$PIXEL" "$values" 16 12 0)
 case $value in
 '0 1 1 0' | '0 1.0000'*' 1 0' | '0 0.9999'*' 1 0') ;;
 *) fail "silence is '$value'" ;;
 esac
 # Buffers are as written, and count frames.
-expect_pixel $values 16 13 0 '4 -5 1e+09 7'
-expect_pixel $values 16 14 0 '1 3 1 0.5'
+expect_pixel "$values" 16 13 0 '4 -5 1e+09 7'
+expect_pixel "$values" 16 14 0 '1 3 1 0.5'
 # v = 0 is the top row of the file: the texture stands on its head.
-expect_pixel $final 0 4 '255 0 0 255'
-expect_pixel $final 15 4 '0 255 0 255'
-expect_pixel $final 0 1 '0 0 255 255'
-expect_pixel $final 15 1 '255 255 255 255'
+expect_pixel "$final" 0 4 '255 0 0 255'
+expect_pixel "$final" 15 4 '0 255 0 255'
+expect_pixel "$final" 0 1 '0 0 255 255'
+expect_pixel "$final" 15 1 '255 255 255 255'
 # The image is clamped, with alpha 1.
-expect_pixel $final 0 0 '0 128 255 255'
-expect_pixel $final 1 0 '51 102 255 255'
-expect_pixel $final 5 0 '255 153 64 255'
-expect_json $bundle/trace.json state_header.storage_buffers.cells 8
-expect_json $bundle/trace.json resolved_manifest.project.author somebody
+expect_pixel "$final" 0 0 '0 128 255 255'
+expect_pixel "$final" 1 0 '51 102 255 255'
+expect_pixel "$final" 5 0 '255 153 64 255'
+expect_json "$bundle"/trace.json state_header.storage_buffers.cells 8
+expect_json "$bundle"/trace.json resolved_manifest.project.author somebody
 
 # Halves go away from zero: 5 x 0.5 is 3; then --width and --height win.
 expect_status 0 "$STBUILD" --preset half --frame 1 -o half.sttrace --json
