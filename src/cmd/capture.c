@@ -439,8 +439,9 @@ static int capture_or_plan(struct options *o, const struct args_list *operand,
 
 	bar.start_ns = proc_now_ns();
 	log_set_hook(wipe_bar, &bar);
-	if (rev ? session_open_rev(&s, o, action, SESSION_BUILD, rev, err) :
-	    session_find(&s, o, action, SESSION_BUILD, err))
+	enum session_store use = plan ? SESSION_PLAN : SESSION_BUILD;
+	if (rev ? session_open_rev(&s, o, action, use, rev, err) :
+	    session_find(&s, o, action, use, err))
 		goto out;
 	if (bring_up_to_date(&s, o, operand, plan, &result, err))
 		goto out;

@@ -1,6 +1,7 @@
 #include "cmd/session.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "render/stamp.h"
 #include "util/buf.h"
@@ -160,7 +161,7 @@ static void cache_blob(void *data, const unsigned char oid[20],
 {
 	struct session *s = data;
 	struct err err = ERR_INIT;
-	if (s->store && s->use != SESSION_READ
+	if (s->store && store_can_write(s->store)
 		&& store_add_blob(s->store, oid, sha, &err) < 0)
 		log_verbose("%s", err.message);
 	err_release(&err);
@@ -204,7 +205,7 @@ static int leave_bare(struct session *s, struct err *err)
 	const struct options *o = s->options;
 	if (repo_workdir(s->repo))
 		return 0;
-	if (!o->store && s->use == SESSION_BUILD)
+	if (!o->store && s->use >= SESSION_PLAN)
 		return err_set(err, STATUS_INPUT, "this is a bare git "
 			"repository, where nothing is written; say with "
 			"--store DIR where a store may be");
@@ -357,9 +358,11 @@ int session_store(struct session *s, struct store **out, struct err *err)
 	*out = s->store;
 	if (s->store || (s->use == SESSION_USE && !fs_exists(s->store_dir)))
 		return 0;
-	if (store_open(s->store_dir,
-		s->use == SESSION_READ ? STORE_READ : STORE_BUILD, s->command,
-		&s->store, err) < 0)
+	/* Somebody else's: what is stale can be told all the same. */
+	int may_write = s->use != SESSION_READ && !(s->use == SESSION_PLAN
+		&& fs_exists(s->store_dir) && access(s->store_dir, W_OK) < 0);
+	if (store_open(s->store_dir, may_write ? STORE_BUILD : STORE_READ,
+		s->command, &s->store, err) < 0)
 		return -1;
 	*out = s->store;
 	return 0;
@@ -468,7 +471,8 @@ int session_worker(struct session *s, struct worker **out, struct err *err)
 	struct store *store = NULL;
 	if (s->use != SESSION_READ && session_store(s, &store, err) < 0)
 		return -1;
-	if (store && store_add_driver(store, &s->driver, err) < 0)
+	if (store && store_can_write(store)
+		&& store_add_driver(store, &s->driver, err) < 0)
 		return -1;
 	*out = s->worker;
 	return 0;

@@ -138,7 +138,7 @@ int cmd_why(struct options *o, const struct args_list *operand, struct err *err)
 			"NAME@FRAME, see 'stbuild why -h'");
 		goto out;
 	}
-	if (session_open(&s, o, "why", SESSION_BUILD, err) ||
+	if (session_open(&s, o, "why", SESSION_PLAN, err) ||
 	    targets_find(&s.manifest, &none, operand, &targets, err) ||
 	    proc_catch_signals(err) ||
 	    targets_capture(&s, &targets, 1, NULL, &result, err))

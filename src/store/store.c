@@ -179,7 +179,7 @@ int store_open(const char *dir, enum store_mode mode, const char *command,
 	return 0;
 }
 
-static int can_write(const struct store *s)
+int store_can_write(const struct store *s)
 {
 	return s->db && s->mode != STORE_READ;
 }
@@ -188,7 +188,7 @@ static int can_write(const struct store *s)
 static void write_pending(struct store *s)
 {
 	struct err err = ERR_INIT;
-	if (!can_write(s) || (!s->ntouch && !stat_is_pending(s)))
+	if (!store_can_write(s) || (!s->ntouch && !stat_is_pending(s)))
 		return;
 	if (store_begin(s, &err) < 0 || store_commit(s, &err) < 0)
 		log_warn("%s; what was learnt about files is not remembered",
@@ -255,7 +255,7 @@ void store_used(struct store *s, enum touch_table table, int64_t id,
 	int64_t used)
 {
 	int64_t now = store_now(), key[2] = { table, id };
-	if (!can_write(s) || (used > now - STORE_DAY && used < now + STORE_DAY)
+	if (!store_can_write(s) || (used > now - STORE_DAY && used < now + STORE_DAY)
 		|| !map_put(&s->touch_index, key, sizeof key, 0))
 		return;
 	s->touch = array_grow(s->touch, s->ntouch, &s->touch_cap,

@@ -57,8 +57,10 @@ static int find_asset_size(struct capture *c, size_t a, struct err *err)
 			info->size[2] = image->depth;
 			for (int i = 0; i < 3; i++)
 				buf_u32le(&memo, (uint32_t)info->size[i]);
-			rc = store_add_memo(c->env->programs.store,
-				"asset-size", &key, memo.data, memo.len, err);
+			struct store *store = c->env->programs.store;
+			if (store_can_write(store))
+				rc = store_add_memo(store, "asset-size", &key,
+					memo.data, memo.len, err);
 		}
 	}
 	buf_release(&memo);

@@ -249,7 +249,7 @@ static int find_keys(struct group *g, const struct capture_env *env,
 		if (rc != 0)
 			return -1;
 		g->has_keys = 1;
-		if (lookup.nfound == 0)
+		if (lookup.nfound == 0 || !store_can_write(store))
 			break;
 		if (keep_stored(g, store, driver, &nadded, err))
 			return -1;

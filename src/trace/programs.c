@@ -57,7 +57,8 @@ static int remember(const struct program_env *env, struct program *p,
 		.reflection = encoded.data,
 		.nreflection = encoded.len,
 	};
-	int ret = store_add_program(env->store, &row, err);
+	int ret = store_can_write(env->store) ?
+		store_add_program(env->store, &row, err) : 0;
 	buf_release(&encoded);
 	return ret;
 }

@@ -44,6 +44,8 @@ enum store_mode {
 int store_open(const char *dir, enum store_mode mode, const char *command,
 	struct store **out, struct err *err) WARN_UNUSED;
 void store_close(struct store *s);
+/* 0 for STORE_READ: what adds rows would fail. */
+int store_can_write(const struct store *s);
 const char *store_dir(const struct store *s);
 /*
  * For units that belong together; nests by counting. commit ends a level also
