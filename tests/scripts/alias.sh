@@ -54,6 +54,6 @@ expect_bundles current
 # Frame 10 of it: 10 of the simulation behind frame 0, 1 picture.
 capture 0 11
 expect_status 0 "$STBUILD" -q
-"$STBUILD" stats >stats
-expect_text stats 'aliases '
-expect_no_text stats 'aliases      0'
+expect_status 0 "$STBUILD" stats
+expect_text out 'aliases '
+expect_no_text out 'aliases      0'
