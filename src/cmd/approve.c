@@ -167,7 +167,7 @@ int cmd_approve(struct options *o, const struct args_list *operand,
 		return err_set(err, STATUS_INPUT, "CI is set: references are "
 			"approved by people who have looked at them");
 	if (session_open(&s, o, "approve", SESSION_BUILD, err) ||
-	    testing_open(&t, &s, operand, err))
+	    testing_open(&t, &s, operand, 0, err))
 		goto out;
 	if (!has_reference(&t.suite)) {
 		err_set(err, STATUS_INPUT, "none of these tests has a "

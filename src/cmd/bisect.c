@@ -3,6 +3,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/history.h"
+#include "cmd/testing.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/proc.h"
@@ -64,11 +65,81 @@ static int judge_pictures(struct search *s, const char *commit,
 	return rc;
 }
 
+/* The verdict of a test; a case that cannot be judged leaves the commit out. */
+static enum verdict verdict_of(const struct suite *suite)
+{
+	enum verdict verdict = VERDICT_GOOD;
+
+	for (size_t i = 0; i < suite->ncase; i++) {
+		const struct suite_case *c = &suite->item[i];
+		if (c->fault.message) {
+			log_info("%s at %s cannot be judged: %.*s", c->test->name,
+				c->variant, (int)strcspn(c->fault.message,
+				"\n"), c->fault.message);
+			return VERDICT_SKIP;
+		}
+		if (!c->is_ok)
+			verdict = VERDICT_BAD;
+	}
+	return verdict;
+}
+
+static int run_test(struct search *s, enum verdict *out, struct err *err)
+{
+	struct history *h = &s->history;
+	const char *name = h->test;
+	const struct args_list list = { &name, 1, 0 };
+	struct testing t = { 0 };
+	int rc = -1;
+
+	if (testing_open(&t, &h->session, &list, 1, err) ||
+	    testing_capture(&t, 0, err))
+		goto out;
+	history_count(h, &t.result.counts);
+	if (t.result.signal)
+		err_set(err, STATUS_MACHINE, "interrupted");
+	else
+		rc = testing_judge(&t, err);
+	if (rc == 0)
+		*out = verdict_of(&t.suite);
+out:
+	testing_close(&t);
+	return rc;
+}
+
+/* By the test: a commit without it, or that does not load, is left out. */
+static int judge_test(struct search *s, const char *commit,
+	enum verdict *out, struct err *err)
+{
+	struct errs errs = ERRS_INIT;
+	struct err cause = ERR_INIT;
+	int rc = 0;
+
+	s->ntried++;
+	if (session_at(&s->history.session, commit, &errs))
+		err_move(&cause, &errs.err[0]);
+	else if (run_test(s, out, &cause) == 0)
+		goto out;
+	if (cause.status == STATUS_MACHINE) {
+		err_move(err, &cause);
+		rc = err_wrap(err, "while testing commit %.7s", commit);
+		goto out;
+	}
+	*out = VERDICT_SKIP;
+	log_info("%.7s cannot be judged: %.*s", commit,
+		(int)strcspn(cause.message, "\n"), cause.message);
+out:
+	err_release(&cause);
+	errs_release(&errs);
+	return rc;
+}
+
 /* The one place that says what "bad" is. */
 static int judge(struct search *s, const char *commit, enum verdict *out,
 	struct err *err)
 {
-	return judge_pictures(s, commit, out, err);
+	return s->history.test ? judge_test(s, commit, out, err) :
+		judge_pictures(s, commit, out, err);
 }
 
 /* The two ends --------------------------------------------------------------------- */
@@ -84,6 +155,49 @@ static int resolve(struct repo *r, const char *rev, const char *option,
 		memcpy(id, c.id, 41);
 	repo_commit_release(&c);
 	return rc;
+}
+
+/* A trace, or else a test, that the good commit has. */
+static int find_target(struct search *s, const char *target, struct err *err)
+{
+	struct history *h = &s->history;
+	struct session *session = &h->session;
+	struct errs errs = ERRS_INIT;
+	char *name = xstrndup(target, strcspn(target, "@"));
+	int is_test = 0;
+
+	if (session_at(session, s->good, &errs) == 0 &&
+	    manifest_trace(&session->manifest, name) < 0)
+		for (size_t i = 0; i < session->manifest.ntest; i++)
+			is_test |= !strcmp(session->manifest.test[i].name,
+				target);
+	errs_release(&errs);
+	free(name);
+	if (is_test && threshold >= 0)
+		return err_set(err, STATUS_INPUT, "--threshold is for traces: "
+			"test '%s' has its own", target);
+	return is_test ? history_test(h, target, s->good, err) :
+		history_target(h, target, s->good, err);
+}
+
+static int check_good(struct search *s, struct err *err)
+{
+	struct history *h = &s->history;
+	enum verdict verdict;
+
+	if (!h->test) {
+		if (history_render(h, s->good, &s->reference, err))
+			return -1;
+		s->ntried++;
+		return s->reference.fault ? err_set(err, STATUS_INPUT, "the "
+			"good commit %.7s cannot be rendered: %s", s->good,
+			s->reference.fault) : 0;
+	}
+	if (judge(s, s->good, &verdict, err))
+		return -1;
+	return verdict == VERDICT_GOOD ? 0 : err_set(err, STATUS_INPUT,
+		"test '%s' %s at the good commit %.7s", h->test, verdict ==
+		VERDICT_BAD ? "fails" : "cannot be judged", s->good);
 }
 
 /* Good and bad differ, and the good one is good. */
@@ -109,21 +223,17 @@ static int check_ends(struct search *s, const char *target, struct err *err)
 	if (!strcmp(base, s->bad))
 		return err_set(err, STATUS_INPUT, "%s is before %s: are "
 			"--good and --bad swapped?", bad_rev, good_rev);
-	if (history_target(h, target, s->good, err))
+	if (find_target(s, target, err))
 		return err_wrap(err, "in the good commit");
 	if (history_class(h, s->good, &good, err) ||
 	    history_class(h, s->bad, &bad, err))
 		return -1;
 	if (good == bad)
-		return err_set(err, STATUS_INPUT, "nothing of trace '%s' "
-			"differs between %s and %s", h->trace, good_rev,
-			bad_rev);
-	if (history_render(h, s->good, &s->reference, err))
+		return err_set(err, STATUS_INPUT, "nothing of %s '%s' "
+			"differs between %s and %s", h->test ? "test" : "trace",
+			target, good_rev, bad_rev);
+	if (check_good(s, err))
 		return -1;
-	s->ntried++;
-	if (s->reference.fault)
-		return err_set(err, STATUS_INPUT, "the good commit %.7s cannot "
-			"be rendered: %s", s->good, s->reference.fault);
 	if (judge(s, s->bad, &verdict, err))
 		return -1;
 	if (verdict == VERDICT_SKIP)
@@ -132,6 +242,9 @@ static int check_ends(struct search *s, const char *target, struct err *err)
 			declarer_get(h->declarer, bad)->fault ?
 			declarer_get(h->declarer, bad)->fault :
 			"a shader does not compile");
+	if (verdict == VERDICT_GOOD && h->test)
+		return err_set(err, STATUS_INPUT, "test '%s' passes at %s, too",
+			h->test, bad_rev);
 	if (verdict == VERDICT_GOOD)
 		return err_set(err, STATUS_INPUT, "trace '%s' looks the same "
 			"at %s and %s%s", h->trace, good_rev, bad_rev,
@@ -231,6 +344,8 @@ static int add_differences(struct search *s, const struct walk_commit *c,
 	cJSON_AddItemToObject(json, "changed",
 		declared_changes(declarer_get(h->declarer, old),
 		declarer_get(h->declarer, new)));
+	if (h->test)
+		return 0;	/* its bundles are in target/revisions */
 	if (history_render(h, c->before, &before, err) ||
 	    history_render(h, c->id, &now, err))
 		goto out;
@@ -355,7 +470,8 @@ static int report(struct search *s, const struct options *o, struct err *err)
 	int is_found = s->bisect.nsuspect == 1;
 	cJSON *json = json_start("bisect");
 
-	cJSON_AddStringToObject(json, "trace", h->trace);
+	cJSON_AddStringToObject(json, h->test ? "test" : "trace",
+		h->test ? h->test : h->trace);
 	cJSON_AddStringToObject(json, "good", s->good);
 	cJSON_AddStringToObject(json, "bad", s->bad);
 	if (is_found && add_first(s, json, err)) {

@@ -59,10 +59,31 @@ out:
 	return rc;
 }
 
+int history_test(struct history *h, const char *test, const char *commit,
+	struct err *err)
+{
+	struct session *s = &h->session;
+	struct errs errs = ERRS_INIT;
+	int rc = session_at(s, commit, &errs);
+
+	if (rc < 0)
+		errors_end(s->options, &errs, err);
+	errs_release(&errs);
+	if (rc < 0)
+		return -1;
+	h->test = xstrdup(test);
+	struct declared_request request = { .repo = s->repo, .store = s->store,
+		.may_write = s->use != SESSION_READ, .manifest = s->commit_path,
+		.test = h->test };
+	h->declarer = declarer_new(&request);
+	return 0;
+}
+
 void history_close(struct history *h)
 {
 	declarer_free(h->declarer);
 	free(h->trace);
+	free(h->test);
 	free(h->frame);
 	session_close(&h->session);
 	*h = (struct history) { .nrendered = 0 };
@@ -110,7 +131,7 @@ void rendering_id(const struct history *h, const struct rendering *r,
 		sha256_of(r->content, h->nframe * sizeof *r->content, out);
 }
 
-static void add_counts(struct history *h, const struct capture_counts *c)
+void history_count(struct history *h, const struct capture_counts *c)
 {
 	h->counts.nodes_drawn += c->nodes_drawn;
 	h->counts.nodes_loaded += c->nodes_loaded;
@@ -179,7 +200,7 @@ int history_render(struct history *h, const char *commit,
 	if (targets_find(&s->manifest, &options, &operand, &targets, &cause) ||
 	    targets_capture(s, &targets, 0, NULL, &result, &cause))
 		goto fault;
-	add_counts(h, &result.counts);
+	history_count(h, &result.counts);
 	if (result.signal)
 		err_set(err, STATUS_FAILED, "interrupted");
 	else

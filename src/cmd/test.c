@@ -207,8 +207,11 @@ int cmd_test(struct options *o, const struct args_list *operand,
 		o->cannot_judge = err->status == STATUS_INPUT && s.root;
 		goto out;
 	}
-	if (testing_open(&t, &s, operand, err))
+	if (testing_open(&t, &s, operand, 0, err)) {
+		/* This work tree may not have the test yet. */
+		o->cannot_judge = 1;
 		goto out;
+	}
 	rc = run(&t, o, err);
 out:
 	testing_close(&t);

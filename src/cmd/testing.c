@@ -6,7 +6,7 @@
 #include "util/mem.h"
 
 int testing_open(struct testing *t, struct session *s,
-	const struct args_list *name, struct err *err)
+	const struct args_list *name, int is_exact, struct err *err)
 {
 	char *folder = s->commit[0] ?
 		xasprintf("target/revisions/%.12s/tests", s->commit) :
@@ -14,8 +14,8 @@ int testing_open(struct testing *t, struct session *s,
 	int rc;
 
 	*t = (struct testing) { .session = s };
-	rc = suite_open(&s->manifest, name->item, name->nitem, folder,
-		&t->suite, err);
+	rc = suite_open(&s->manifest, name->item, name->nitem, is_exact,
+		folder, &t->suite, err);
 	free(folder);
 	return rc;
 }

@@ -160,8 +160,62 @@ static void encode_settings(struct encoder *e, const struct variant *v,
 	buf_addf(&text, "%d %d %d %d %d %a", date->year, date->month, date->day,
 		date->hour, date->minute, date->second);
 	encoder_string(e, TAG_VALUE, buf_str(&text));
-	encoder_u64(e, TAG_OUTPUT, (uint64_t)trace->include_intermediates);
+	encoder_u64(e, TAG_OUTPUT,
+		(uint64_t)(trace && trace->include_intermediates));
 	buf_release(&text);
+}
+
+/* A test: its keys, and the files that it compares with. */
+static int encode_test(struct encoder *e, struct tree *tree,
+	const struct manifest *m, size_t t, struct inputs *inputs,
+	struct err *err)
+{
+	const struct test *test = &m->test[t];
+	cJSON *json = manifest_to_json(m, MANIFEST_TESTS);
+	char *text = cJSON_PrintUnformatted(cJSON_GetArrayItem(
+		cJSON_GetObjectItemCaseSensitive(json, "test"), (int)t));
+	int rc = 0;
+
+	encoder_string(e, TAG_VALUE, text);
+	encoder_bytes(e, TAG_FRAME, &m->preview_time, sizeof m->preview_time);
+	cJSON_free(text);
+	cJSON_Delete(json);
+	for (size_t i = 0; i <= test->nstorage && rc == 0; i++) {
+		const char *path = i < test->nstorage ?
+			test->storage[i].reference : test->reference;
+		enum tree_kind kind = TREE_ABSENT;
+		char *resolved = NULL;
+		struct sha256 sha;
+		if (!path)
+			continue;
+		rc = tree_lookup(tree, path, &kind, &resolved, err);
+		if (rc == 0 && kind == TREE_FILE)
+			rc = tree_hash(tree, resolved, &sha, err);
+		if (rc == 0) {
+			int is_file = kind == TREE_FILE;
+			inputs_add(inputs, path, is_file ? &sha : NULL);
+			if (is_file)
+				encoder_sha(e, TAG_INPUT, &sha);
+			else
+				encoder_string(e, TAG_UNBOUND, path);
+		}
+		free(resolved);
+	}
+	return rc;
+}
+
+/* Index of the trace or test; -1 and the error. */
+static int find_target(const struct declarer *d, const struct manifest *m,
+	struct err *err)
+{
+	const char *test = d->request.test;
+	int t = test ? -1 : manifest_trace(m, d->request.trace);
+
+	for (size_t i = 0; test && i < m->ntest && t < 0; i++)
+		if (!strcmp(m->test[i].name, test))
+			t = (int)i;
+	return t >= 0 ? t : err_set(err, STATUS_INPUT, "there is no %s '%s'",
+		test ? "test" : "trace", test ? test : d->request.trace);
 }
 
 /* Everything declared, or -1 and why it cannot be. */
@@ -174,23 +228,27 @@ static int read_manifest(const struct declarer *d, struct tree *tree,
 	struct encoder e = { BUF_INIT, NULL };
 	struct buf programs = BUF_INIT;
 	struct sha256 sha;
-	int rc = -1, t = manifest_trace(m, d->request.trace);
+	int rc = -1, t = find_target(d, m, err);
+	const struct trace *trace = d->request.test || t < 0 ? NULL :
+		&m->trace[t];
 
-	if (t < 0) {
-		err_set(err, STATUS_INPUT, "there is no trace '%s'",
-			d->request.trace);
-		goto out;
-	}
-	if (variant_init(&v, m, &m->trace[t], d->request.options, err))
+	if (t < 0 || variant_init(&v, m, trace, d->request.options, err))
 		goto out;
 	graph_init(&g, m);
 	for (size_t i = 0; i < g.norder; i++)
 		if (g.is_reached[g.order[i]] && read_pass(tree, &v, &g,
 		    g.order[i], inputs, out, &programs, err))
 			goto out;
-	encode_settings(&e, &v, &m->trace[t], &out->variant);
+	encode_settings(&e, &v, trace, &out->variant);
 	encoder_end(&e, &sha);
 	add_part(out, xstrdup("settings"), &sha);
+	if (d->request.test) {
+		encoder_begin(&e, "declared-test");
+		if (encode_test(&e, tree, m, (size_t)t, inputs, err))
+			goto out;
+		encoder_end(&e, &sha);
+		add_part(out, xasprintf("test '%s'", d->request.test), &sha);
+	}
 	encoder_begin(&e, "declared-drawn");
 	for (size_t i = 0; i < out->npart; i++)
 		encoder_sha(&e, TAG_STATIC, &out->part[i].sha);
@@ -521,7 +579,8 @@ struct declarer *declarer_new(const struct declared_request *request)
 	d->request = *request;
 	encoder_begin(&e, "declared-request");
 	encoder_u64(&e, TAG_HEADER_VERSION, SHADER_HEADER_VERSION);
-	encoder_string(&e, TAG_NAME, request->trace);
+	encoder_string(&e, request->test ? TAG_WHAT : TAG_NAME,
+		request->test ? request->test : request->trace);
 	encoder_string(&e, TAG_INPUT, request->manifest ? request->manifest : "");
 	if (o) {
 		char *text = xasprintf("%s %d %d %a", o->preset ? o->preset : "",

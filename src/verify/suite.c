@@ -15,16 +15,18 @@
 
 /* Selection ------------------------------------------------------------------ */
 
-static int matches(const struct test *test, const char *const *name, size_t n)
+static int matches(const struct test *test, const char *const *name, size_t n,
+	int is_exact)
 {
 	for (size_t i = 0; i < n; i++)
-		if (strstr(test->name, name[i]))
+		if (is_exact ? !strcmp(test->name, name[i]) :
+		    strstr(test->name, name[i]) != NULL)
 			return 1;
 	return n == 0;
 }
 
 static int check_names(const struct manifest *m, const char *const *name,
-	size_t n, struct err *err)
+	size_t n, int is_exact, struct err *err)
 {
 	int rc = 0;
 
@@ -36,7 +38,7 @@ static int check_names(const struct manifest *m, const char *const *name,
 		int is_there = 0;
 		for (size_t t = 0; t < m->ntest; t++) {
 			known[t] = m->test[t].name;
-			is_there |= strstr(known[t], name[i]) != NULL;
+			is_there |= matches(&m->test[t], &name[i], 1, is_exact);
 		}
 		const char *near = suggest(name[i], known, m->ntest);
 		if (!is_there)
@@ -145,12 +147,12 @@ static void add_test(struct suite *s, const struct test *test,
 }
 
 int suite_open(const struct manifest *m, const char *const *name, size_t n,
-	const char *folder, struct suite *out, struct err *err)
+	int is_exact, const char *folder, struct suite *out, struct err *err)
 {
 	size_t ncase = 0;
 
 	*out = (struct suite) { .manifest = m };
-	if (check_names(m, name, n, err))
+	if (check_names(m, name, n, is_exact, err))
 		return -1;
 	cJSON *all = manifest_to_json(m, MANIFEST_TESTS);
 	const cJSON *json = cJSON_GetObjectItemCaseSensitive(all, "test");
@@ -160,7 +162,7 @@ int suite_open(const struct manifest *m, const char *const *name, size_t n,
 	for (size_t i = 0; i < m->ntest; i++, json = json->next) {
 		/* Stems do not depend on what is selected. */
 		add_test(out, &m->test[i], json, folder, stem);
-		if (matches(&m->test[i], name, n))
+		if (matches(&m->test[i], name, n, is_exact))
 			ncase += count_cases(&m->test[i]);
 	}
 	for (size_t i = 0; i < m->ntest; i++)
@@ -170,7 +172,7 @@ int suite_open(const struct manifest *m, const char *const *name, size_t n,
 	out->item = xcalloc(ncase, sizeof *out->item);
 	out->request = xcalloc(2 * ncase, sizeof *out->request);
 	for (size_t i = 0; i < m->ntest; i++)
-		if (matches(&m->test[i], name, n))
+		if (matches(&m->test[i], name, n, is_exact))
 			add_cases(out, i);
 	return 0;
 }

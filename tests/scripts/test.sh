@@ -344,7 +344,7 @@ GLSL
 git init -q .
 git config user.name t
 git config user.email t@example.org
-printf '/out\n/err\n/bisect\n/.stbuild\n' >.gitignore
+printf '/out\n/err\n/bisected\n/.stbuild\n' >.gitignore
 git add .
 git commit -qm good
 git tag good
@@ -358,11 +358,23 @@ edit a.frag '1s/^/\/\/ Still more.\n/'
 git commit -qam 'still more'
 expect_status 0 "$STBUILD" test --rev good picture
 expect_status 1 "$STBUILD" test --rev HEAD picture
-git bisect start HEAD good >bisect 2>&1
-git bisect run "$STBUILD" test --bisect -s picture >bisect 2>&1 || fail "$(cat bisect)"
-expect_text bisect 'is the first bad commit'
+git bisect start HEAD good >bisected 2>&1
+git bisect run "$STBUILD" test --bisect -s picture >bisected 2>&1 || fail "$(cat bisected)"
+expect_text bisected 'is the first bad commit'
 expect_equal "$(git log -1 --format=%s refs/bisect/bad)" bad
-git bisect reset >bisect 2>&1
+git bisect reset >bisected 2>&1
+# The same by ourselves, without a checkout: two classes, both known by now.
+expect_status 0 "$STBUILD" bisect --good good --bad HEAD picture --json
+expect_json out test picture
+expect_json out first_bad "$(git rev-parse HEAD~2)"
+expect_json out counts.classes 2
+expect_json out counts.commits_judged 2
+expect_json out counts.nodes_drawn 0
+expect_json out "changed[0]" "pass 'a'"
+expect_status 2 "$STBUILD" bisect --good HEAD~1 --bad HEAD 'level matters'
+expect_text err "nothing of test 'level matters' differs between HEAD~1 and HEAD"
+expect_status 2 "$STBUILD" bisect --good good --bad HEAD budget
+expect_text err "test 'budget' passes at HEAD, too"
 edit a.frag 's/texelFetch/no_such_function/'
 expect_status 1 "$STBUILD" test picture
 expect_text out 'no_such_function'
@@ -374,11 +386,11 @@ echo '{' >stbuild.json
 expect_status 125 "$STBUILD" test --bisect picture
 expect_status 129 "$STBUILD" test --bisect --no-such-option
 git checkout -q stbuild.json
-expect_status 129 "$STBUILD" test --bisect no-such-test
+expect_status 125 "$STBUILD" test --bisect no-such-test
 expect_status 129 "$STBUILD" test --bisect --device 99 -B picture
 
 # A project without tests.
-edit stbuild.json '/"test": \[/,$d'
+edit stbuild.json '/"test": \[/,999d'
 printf '\t"preset": {} }\n' >>stbuild.json
 expect_status 2 "$STBUILD" test
 expect_text err 'stbuild.json has no tests'

@@ -16,7 +16,8 @@
 
 struct history {
 	struct session session;
-	char *trace;
+	char *trace;		/* or null: a test */
+	char *test;
 	int *frame;		/* the same at every commit */
 	size_t nframe;
 	struct declarer *declarer;
@@ -40,6 +41,10 @@ int history_open(struct history *h, struct options *o, const char *command,
 	enum session_store use, struct err *err) WARN_UNUSED;
 int history_target(struct history *h, const char *target, const char *commit,
 	struct err *err) WARN_UNUSED;
+/* The same for a test: history_class works then, and nothing that renders. */
+int history_test(struct history *h, const char *test, const char *commit,
+	struct err *err) WARN_UNUSED;
+void history_count(struct history *h, const struct capture_counts *c);
 void history_close(struct history *h);
 
 /* The class of a commit. */

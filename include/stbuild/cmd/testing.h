@@ -1,7 +1,7 @@
 #ifndef STBUILD_CMD_TESTING_H
 #define STBUILD_CMD_TESTING_H
 
-/* A session's tests, captured: for test and approve. */
+/* A session's tests, captured: for test, approve and bisect. */
 
 #include "cmd/session.h"
 #include "trace/capture.h"
@@ -17,7 +17,8 @@ struct testing {
 
 /* The tests that the names select, as in suite_open. */
 int testing_open(struct testing *t, struct session *s,
-	const struct args_list *name, struct err *err) WARN_UNUSED;
+	const struct args_list *name, int is_exact, struct err *err)
+	WARN_UNUSED;
 /* Brings all that they rest on up to date, in one run, or only plans it. */
 int testing_capture(struct testing *t, int plan, struct err *err) WARN_UNUSED;
 int testing_judge(struct testing *t, struct err *err) WARN_UNUSED;

@@ -37,6 +37,7 @@ struct declared_request {	/* all borrowed */
 	int may_write;		/* the store is not open for reading only */
 	const char *manifest;	/* path from the project's root; null: the usual */
 	const char *trace;
+	const char *test;	/* or null; then trace is */
 	const struct variant_options *options;	/* or null */
 };
 

@@ -56,12 +56,13 @@ struct suite {
 };
 
 /*
- * The tests whose name has one of name[n] in it; all for n = 0. A name that no
- * test has is STATUS_INPUT, with a suggestion. folder is where their bundles
- * and pictures go, from the root: a folder for each test.
+ * The tests whose name has one of name[n] in it, or with is_exact is one of
+ * them; all for n = 0. A name that no test has is STATUS_INPUT, with a
+ * suggestion. folder is where their bundles and pictures go, from the root: a
+ * folder for each test.
  */
 int suite_open(const struct manifest *m, const char *const *name, size_t n,
-	const char *folder, struct suite *out, struct err *err) WARN_UNUSED;
+	int is_exact, const char *folder, struct suite *out, struct err *err) WARN_UNUSED;
 void suite_close(struct suite *s);
 
 struct suite_env {		/* all borrowed */
