@@ -200,9 +200,11 @@ int cmd_test(struct options *o, const struct args_list *operand,
 {
 	struct session s = { 0 };
 	struct testing t = { 0 };
+	enum session_store use = o->dry_run || o->question ? SESSION_PLAN :
+		SESSION_BUILD;
 	int rc = -1;
 
-	if (session_open_rev(&s, o, "test", SESSION_BUILD, rev, err)) {
+	if (session_open_rev(&s, o, "test", use, rev, err)) {
 		/* A manifest that does not load: another commit may be judged. */
 		o->cannot_judge = err->status == STATUS_INPUT && s.root;
 		goto out;
