@@ -619,7 +619,8 @@ static struct shared *find_shared(struct worker *w, size_t n)
 	struct shared *best = NULL;
 	for (size_t i = 0; i < w->nshared; i++) {
 		struct shared *s = w->shared[i];
-		if (s && !s->is_file && !s->is_out && s->size >= n && s->size / 2 <= slab_class(n) &&
+		if (s && !s->is_file && !s->is_out && s->size >= n &&
+		    s->size / 2 <= slab_class(n) &&
 		    (!best || s->size < best->size))
 			best = s;
 	}
@@ -656,7 +657,8 @@ static struct shared *make_shared(struct worker *w, size_t n, struct err *err)
 		return NULL;
 	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (data == MAP_FAILED) {
-		err_errno(err, STATUS_MACHINE, "cannot map %zu bytes of shared memory", size);
+		err_errno(err, STATUS_MACHINE,
+			"cannot map %zu bytes of shared memory", size);
 		close(fd);
 		return NULL;
 	}
@@ -667,7 +669,8 @@ static struct shared *make_shared(struct worker *w, size_t n, struct err *err)
 	return s;
 }
 
-struct slab *worker_file_slab(struct worker *w, int fd, size_t n, struct err *err)
+struct slab *worker_file_slab(struct worker *w, int fd, size_t n,
+	struct err *err)
 {
 	if (w->is_dead) {
 		close(fd);
