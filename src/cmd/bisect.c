@@ -534,6 +534,9 @@ int cmd_bisect(struct options *o, const struct args_list *operand,
 	char *target = NULL, *range = NULL;
 	int rc = -1;
 
+	if (o->dry_run)
+		return err_set(err, STATUS_INPUT, "bisect has to render to "
+			"judge: -n and -q leave nothing of it");
 	if (!good_rev || !bad_rev)
 		return err_set(err, STATUS_INPUT, "--good REV and --bad REV "
 			"are wanted");

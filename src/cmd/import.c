@@ -461,6 +461,9 @@ int cmd_import(struct options *o, const struct args_list *operand,
 	int loaded = 0, ret = -1;
 	if (!operand->nitem)
 		return err_set(err, STATUS_INPUT, "name a file to import");
+	if (o->dry_run)
+		return err_set(err, STATUS_INPUT, "import only writes: -n and "
+			"-q leave nothing of it");
 	if (output && is_free(output, err) < 0)
 		return -1;
 	if (read_document(operand->item[0], o, &kind, &tree, err) < 0)

@@ -116,6 +116,9 @@ static int refuse_existing(const char *dir, struct err *err)
 int cmd_init(struct options *o, const struct args_list *operand,
 	struct err *err)
 {
+	if (o->dry_run)
+		return err_set(err, STATUS_INPUT, "init only writes: -n and -q "
+			"leave nothing of it");
 	const char *dir = operand->nitem ? operand->item[0] : ".";
 	char *shaders = fs_join(dir, "shaders");
 	char *frag = fs_join(shaders, "image.frag");

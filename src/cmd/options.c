@@ -82,6 +82,9 @@ int options_settle(struct options *o, struct err *err)
 	else
 		return err_set(err, STATUS_INPUT, "option '--color': '%s' is "
 			"not auto, always or never", o->color_word);
+	/* A question changes nothing, whatever is asked. */
+	if (o->question)
+		o->dry_run = o->silent = 1;
 	if (!o->jobs)
 		o->jobs = proc_ncpu();
 	if (!o->store)

@@ -221,7 +221,8 @@ static void encode_pass_input(struct encoder *e, const struct keys *k,
 		target_size(k->scene->variant, in->pass, &w, &h);
 		encoder_u64(e, TAG_ZERO, (uint64_t)w << 32 | (uint64_t)h);
 		/* Where a format has no alpha, zeros read as (0, 0, 0, 1). */
-		encoder_u64(e, TAG_FORMAT, m->pass[in->pass].format);
+		encoder_u64(e, TAG_FORMAT,
+			pass_format(&m->pass[in->pass], in->output));
 	} else {
 		encoder_sha(e, TAG_INPUT, &k->key[node]);
 		short_hex(&k->key[node], hex);
@@ -578,9 +579,17 @@ void keys_release(struct keys *k)
 	memset(k, 0, sizeof *k);
 }
 
+int keys_is_taken(const struct keys *k, uint32_t node)
+{
+	for (node = k->canon[node]; node != NODE_NONE; node = k->next_same[node])
+		if (k->is_taken[keys_node_pass(k, node)])
+			return 1;
+	return 0;
+}
+
 void keys_replace(struct keys *k, uint32_t node, const struct sha256 *key)
 {
-	if (k->is_taken[keys_node_pass(k, node)])
+	if (keys_is_taken(k, node))
 		BUG("a new key for a node that others hold");
 	for (; node != NODE_NONE; node = k->next_same[node])
 		k->key[node] = *key;

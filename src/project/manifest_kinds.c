@@ -321,3 +321,8 @@ void load_set(struct loader *l, const struct key *key, const cJSON *item,
 			check_range(l, &here, c, u, &set->value);
 	}
 }
+
+enum format pass_format(const struct pass *pass, int output)
+{
+	return output == 0 ? pass->format : pass->extra_output[output - 1];
+}

@@ -75,6 +75,7 @@ struct sweep {
 	size_t nsaving, saving_cap;
 	int checkpointed;		/* frames asked about so far */
 	uint32_t fault;
+	struct err cause;		/* of ending FAILED */
 	int is_stopping;
 	int is_listed;			/* what lives at the stop is in saving */
 	enum sweep_state ending;	/* once all that is under way arrived */
@@ -97,8 +98,7 @@ static void describe_pass(struct sweep *s, int p)
 			.kind = pass->kind == PASS_CUBEMAP ?
 				TEXTURE_CUBE : TEXTURE_2D,
 			.width = w, .height = h, .depth = 1,
-			.texel = (enum texel)(k == 0 ? pass->format :
-				pass->extra_output[k - 1]),
+			.texel = (enum texel)pass_format(pass, k),
 			.has_mips = s->scene->graph->mips[p] >> k & 1,
 		};
 }
@@ -173,6 +173,7 @@ void sweep_free(struct sweep *s)
 	free(s->saving);
 	free(s->is_read);
 	free(s->is_version_read);
+	err_release(&s->cause);
 	free(s);
 }
 
@@ -923,12 +924,23 @@ enum sweep_state sweep_step(struct sweep *s, struct err *err)
 	}
 	if (rc >= 0 && worker_flush(s->worker, err))
 		rc = -1;
-	if (rc < 0) {
-		if (worker_is_dead(s->worker))
-			find_fault(s);
+	if (rc < 0 && worker_is_dead(s->worker)) {
+		find_fault(s);
 		return s->ended = SWEEP_FAILED;
 	}
-	if (rc == 0 && s->nqueue == 0 && s->nreading == 0)
-		return s->ended = s->ending;
-	return SWEEP_BUSY;
+	if (rc < 0) {
+		/* Nor those of one that fails while the worker lives. */
+		if (s->ending != SWEEP_FAILED)
+			err_move(&s->cause, err);
+		err_release(err);
+		s->ending = SWEEP_FAILED;
+		s->is_stopping = s->is_listed = 1;
+		s->is_drawn = 0;
+		s->nsaving = 0;
+		rc = 0;
+	}
+	if (rc != 0 || s->nqueue > 0 || s->nreading > 0)
+		return SWEEP_BUSY;
+	err_move(err, &s->cause);
+	return s->ended = s->ending;
 }

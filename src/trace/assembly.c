@@ -275,7 +275,8 @@ static int write_raw(struct assembly *a, struct bundle_writer *w,
 	origin_of("raw", piece, face, &origin);
 	if (keep(a, w, key, path, &origin))
 		return 0;
-	if (piece->format == FORMAT_RGBA32F && piece->nface == 1)
+	if (piece->format == FORMAT_RGBA32F && piece->nface == 1 &&
+	    piece->is_trusted)
 		return bundle_add_copy(w, key, path, piece->path, &piece->sha,
 			piece->bytes, &a->err);
 	if (need_texels(a, piece, data))

@@ -23,6 +23,7 @@ struct runner {
 	struct sweep *sweep;
 	int nstoring;			/* products on their way to the store */
 	int nassembling;
+	int nmiss;			/* times that a stored product was not there */
 	uint64_t unsaved_ns;		/* of draws since state was last stored */
 	struct map program;		/* by program id: its number in the worker */
 };
@@ -40,6 +41,7 @@ struct capture {
 	struct runner *runner;
 	int nrunner;
 	struct pool *pool;
+	size_t ncollected;		/* times that finished jobs were taken */
 	struct map drawn;		/* keys drawn in this run */
 	struct map written;		/* objects whose files this run made */
 	uint64_t nalias;		/* found in this run */

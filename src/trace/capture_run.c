@@ -16,6 +16,7 @@
 #define CHECKPOINT_NS 2000000
 #define CHECKPOINT_RATIO 16
 
+#define MISSES_MAX 100	/* in a run: more are no accident, but a store that cannot be read */
 #define PROGRESS_NS 100000000LL	/* between two calls of env->progress */
 
 /* A product's bytes on their way to an object. */
@@ -128,7 +129,7 @@ static int has_arrived(const struct group *g, uint32_t node)
 
 static int is_taken(const struct group *g, uint32_t node)
 {
-	return g->keys.is_taken[keys_node_pass(&g->keys, node)];
+	return keys_is_taken(&g->keys, node);
 }
 
 /* Called whenever something of the node has arrived. */
@@ -270,7 +271,8 @@ static int collect(struct capture *c, int wait, struct err *err)
 
 	if (!job)
 		return 0;
-	rc = store_begin(store, err);
+	int has_begun = store_begin(store, err) == 0;
+	rc = has_begun ? 0 : -1;
 	for (; job; job = pool_take(c->pool, wait)) {
 		struct err now = ERR_INIT;
 		int one = job->run == run_store ? end_store(job->data, &now) :
@@ -280,12 +282,13 @@ static int collect(struct capture *c, int wait, struct err *err)
 		err_release(&now);
 		rc = rc != 0 ? rc : one;
 	}
+	c->ncollected++;
 	if (rc == 0)
 		return store_commit(store, err);
-	/* What did arrive before the fault is kept. */
+	/* What did arrive before the fault is kept, if the fault lets it. */
 	struct err late = ERR_INIT;
-	if (store_commit(store, &late))
-		store_rollback(store);
+	if (has_begun && store_commit(store, &late))
+		log_verbose("%s", late.message);
 	err_release(&late);
 	return -1;
 }
@@ -686,6 +689,11 @@ static int step_sweep(struct runner *r, struct err *err)
 		break;
 	case SWEEP_MISS:
 		end_sweep(r);
+		if (r->nmiss++ == MISSES_MAX)
+			return err_set(err, STATUS_MACHINE, "objects of the "
+				"store '%s' cannot be read; 'stbuild fsck "
+				"--repair' removes them", store_dir(
+				r->capture->env->programs.store));
 		while (r->nstoring > 0 && rc == 0)
 			rc = collect(r->capture, 1, err);
 		if (rc == 0)
@@ -774,10 +782,12 @@ int capture_run_groups(struct capture *c, struct err *err)
 				has_ended |= rc == 1;
 			}
 		c->is_waiting &= !has_ended;
+		size_t before = c->ncollected;
 		if (rc >= 0)
 			rc = collect(c, 0, err);
 		report_progress(c);
-		if (rc == 0 && !has_ended)
+		/* What has come in may be what a runner waits for. */
+		if (rc == 0 && !has_ended && c->ncollected == before)
 			wait_for_something(c);
 	}
 	c->result->signal = proc_signal();

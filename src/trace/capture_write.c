@@ -284,8 +284,7 @@ static int find_picture(struct capture *c, const struct group *g, int p, int fra
 	if (!find_piece(c, g, pass->name, key, output, out))
 		return 0;
 	target_size(&g->variant, p, &out->width, &out->height);
-	out->format = output == 0 ? pass->format :
-		pass->extra_output[output - 1];
+	out->format = pass_format(pass, output);
 	out->nface = pass->kind == PASS_CUBEMAP ? 6 : 1;
 	out->is_output_sized = g->variant.pass[p].is_output_sized;
 	return 1;

@@ -79,6 +79,9 @@ expect_text err "'foreign' holds 'letters', which is not ours; nothing was remov
 expect_status 2 "$STBUILD" --store src clean --store
 expect_status 0 "$STBUILD" clean --store -n
 [ -d .stbuild ] || fail 'clean --store -n removed the store'
+# A question removes nothing either.
+expect_status 0 "$STBUILD" clean --store -q
+[ -d .stbuild ] || fail 'clean --store -q removed the store'
 expect_status 0 "$STBUILD" clean --store --json
 expect_json out 'removed[0]' .stbuild
 [ ! -e .stbuild ] || fail 'the store is left'

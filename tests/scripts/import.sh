@@ -105,3 +105,8 @@ expect_status 0 "$STBUILD" import broken.json -o broken --json
 expect_json out dialect essl
 expect_text err 'stbuild: warning: '
 expect_status 1 "$STBUILD" -C broken check
+
+# It has nothing to do without writing.
+expect_status 2 "$STBUILD" import -n one.sttf -o unwritten
+expect_text err 'import only writes'
+[ ! -e unwritten ] || fail 'import -n wrote a project'

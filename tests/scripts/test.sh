@@ -91,6 +91,8 @@ expect_text err 'CI is set'
 expect_status 0 "$STBUILD" approve -n
 expect_text out 'would be written'
 [ ! -e ref ] || fail 'approved by -n'
+expect_status 0 "$STBUILD" approve -q
+[ ! -e ref ] || fail 'approved by -q'
 expect_status 0 "$STBUILD" approve
 expect_equal "$(cat out)" 'picture: ref/p.png written, there was none of this size'
 expect_pixel ref/p.png 7 3 '191 0 0 255'

@@ -96,6 +96,8 @@ size_t keys_takes(const struct keys *k, uint32_t node,
  * alias; of a pass that is not taken, so that no other key changes.
  */
 void keys_replace(struct keys *k, uint32_t node, const struct sha256 *key);
+/* 1 when keys may hold the key of the node, or of one that is the same. */
+int keys_is_taken(const struct keys *k, uint32_t node);
 /* The node whose picture a node draws over, by the rules of history. */
 uint32_t keys_history(const struct keys *k, uint32_t node);
 

@@ -284,6 +284,8 @@ const char *input_kind_name(enum input_kind k);
 const char *filter_name(enum filter f);
 const char *wrap_name(enum wrap w);
 const char *dialect_name(enum dialect d);
+/* Format of a pass's output, from 0. */
+enum format pass_format(const struct pass *pass, int output);
 /* Bytes of a texel, and channels stored. */
 size_t format_bytes(enum format f);
 int format_channels(enum format f);
