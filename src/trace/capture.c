@@ -145,11 +145,33 @@ static void describe_group(struct capture *c, struct group *g)
 	}
 }
 
+/* What needs no content, in one transaction. */
+static int settle_jobs(struct capture *c, struct group *g, struct err *err)
+{
+	struct store *store = c->env->programs.store;
+
+	if (!c->env->dry_run && store_begin(store, err))
+		return -1;
+	for (size_t j = 0; j < g->njob; j++) {
+		struct job *job = &g->job[j];
+		if (!job->needs_content && capture_settle_job(c, g, job, err)) {
+			if (!c->env->dry_run)
+				store_rollback(store);
+			return -1;
+		}
+		if (job->is_retagged && c->env->dry_run)
+			capture_explain(c, g, job);
+	}
+	return c->env->dry_run ? 0 : store_commit(store, err);
+}
+
 /* Keys, and what needs no content. */
 static int prepare_groups(struct capture *c, struct err *err)
 {
 	for (size_t i = 0; i < c->ngroup; i++) {
 		struct group *g = c->group[i];
+		if (g->njob == 0)
+			continue;
 		if (!g->set->ok) {
 			for (size_t j = 0; j < g->njob; j++)
 				capture_fail_job(c, &g->job[j], &g->set->errs.err[0]);
@@ -164,12 +186,8 @@ static int prepare_groups(struct capture *c, struct err *err)
 		    &c->assets, err))
 			return -1;
 		capture_note_driver(c, g);
-		for (size_t j = 0; j < g->njob; j++)
-			if (!g->job[j].needs_content &&
-			    capture_settle_job(c, g, &g->job[j], err))
-				return -1;
-			else if (g->job[j].is_retagged && c->env->dry_run)
-				capture_explain(c, g, &g->job[j]);
+		if (settle_jobs(c, g, err))
+			return -1;
 		if (c->env->dry_run && group_is_open(g))
 			describe_group(c, g);
 	}
