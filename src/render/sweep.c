@@ -57,10 +57,6 @@ struct sweep {
 	uint8_t keyboard_texel[3 * 256 * 4];
 	uint32_t next_id;
 
-	uint32_t loading;		/* node on its way to the GPU, or NODE_NONE */
-	size_t loading_slot;
-	int nloaded;			/* of its outputs */
-
 	uint32_t node;			/* the next to run */
 	int is_drawn;			/* node was drawn, reads remain */
 	int nread;			/* of its reads issued */
@@ -116,7 +112,6 @@ struct sweep *sweep_new(const struct plan *plan, struct worker *worker,
 	s->worker = worker;
 	s->hooks = *hooks;
 	s->fault = NODE_NONE;
-	s->loading = NODE_NONE;
 	s->ended = SWEEP_BUSY;
 	s->ending = SWEEP_DONE;
 	s->is_read = xcalloc(plan->end + 1, 1);
@@ -283,41 +278,35 @@ static void drop_version(struct sweep *s, uint32_t version)
 }
 
 /*
- * Makes a stored node resident, an output at a time, so that a limit on slabs
- * only has to leave room for one. A blocked load goes on where it stopped.
+ * Makes a stored node resident. After a miss the sweep ends, so that what was
+ * uploaded of the node is never read.
  */
 static int load_node(struct sweep *s, uint32_t node, struct err *err)
 {
 	int p = keys_node_pass(s->keys, node), is_new;
 	struct pass_slots *ps = &s->pass[p];
+	size_t at;
 
 	if (s->slot_of[node] != 0)
 		return 0;
-	if (s->loading != node) {
-		if (take_slot(s, p, &s->loading_slot, &is_new, err))
-			return -1;
-		s->loading = node;
-		s->nloaded = 0;
-	}
-	for (; s->nloaded < ps->noutput; s->nloaded++) {
-		int k = s->nloaded;
-		uint32_t texture = ps->slot[s->loading_slot].texture[k];
+	if (take_slot(s, p, &at, &is_new, err))
+		return -1;
+	for (int k = 0; k < ps->noutput; k++) {
+		uint32_t texture = ps->slot[at].texture[k];
 		size_t n = texture_bytes(&ps->desc[k]);
 		int fd = s->hooks.open(s->hooks.data, &s->keys->key[node], k,
 			n);
 		if (fd < 0)
 			return STEP_MISS;
 		struct slab *slab = worker_file_slab(s->worker, fd, n, err);
-		if (!slab)
-			return -1;
-		if (worker_texture_upload(s->worker, texture, slab, err))
+		if (!slab || worker_texture_upload(s->worker, texture, slab,
+		    err))
 			return -1;
 		if (ps->desc[k].has_mips &&
 		    worker_texture_mips(s->worker, texture, err))
 			return -1;
 	}
-	s->loading = NODE_NONE;
-	hold_node(s, node, s->loading_slot);
+	hold_node(s, node, at);
 	s->hooks.loaded(s->hooks.data, node);
 	return 0;
 }

@@ -121,7 +121,7 @@ static void add_version(void *data, uint32_t version)
 			&c->keys->version[version].key, c->err);
 }
 
-/* Records a bundle that stands at its path. file[] moves into the row. */
+/* Records a bundle that stands at its path. file[] stays the assembly's. */
 static int record_bundle(struct capture *c, struct group *g, struct job *job,
 	struct assembly *a, struct err *err)
 {
@@ -254,12 +254,11 @@ static int make_sttf(struct capture *c, struct group *g, struct err *err)
 }
 
 /* 1 with the piece, 0 when its object is not there. */
-static int find_piece(struct capture *c, const struct group *g, const char *name,
+static int find_piece(struct capture *c, const char *name,
 	const struct sha256 *key, int index, struct piece *out)
 {
 	struct product product;
 
-	(void)g;
 	if (!store_product(c->env->programs.store, key, index, &product))
 		return 0;
 	memset(out, 0, sizeof *out);
@@ -281,7 +280,7 @@ static int find_picture(struct capture *c, const struct group *g, int p, int fra
 	const struct sha256 *key =
 		&g->keys.key[keys_node(&g->keys, p, frame)];
 
-	if (!find_piece(c, g, pass->name, key, output, out))
+	if (!find_piece(c, pass->name, key, output, out))
 		return 0;
 	target_size(&g->variant, p, &out->width, &out->height);
 	out->format = pass_format(pass, output);
@@ -320,7 +319,7 @@ static int find_pieces(struct capture *c, const struct group *g, int frame,
 		if (g->keys.version[v].writer == NODE_NONE)
 			continue;
 		struct piece *piece = &a->state[a->nstate];
-		if (!find_piece(c, g, g->graph.storage[s],
+		if (!find_piece(c, g->graph.storage[s],
 		    &g->keys.version[v].key, 0, piece))
 			return 0;
 		piece->is_storage = 1;
@@ -414,6 +413,7 @@ static int start_assembly(struct runner *r, struct job *job, struct err *err)
 		timing, ntiming };
 	a->json = trace_json(&facts);
 	free(timing);
+	job->keeps_git = 0;
 	if (job->row.path && sha256_equal(&job->row.inputs_id,
 	    &job->inputs_id))
 		job->keeps_git = keep_git(c, job, a->json);

@@ -83,7 +83,7 @@ char *group_settings(const struct variant *v);
 
 /*
  * Computes keys up to the last frame, each job's inputs_id, and which jobs
- * need something. with_always: all do.
+ * need something. all do with env->always.
  */
 int group_prepare(struct group *g, const struct capture_env *env,
 	const struct driver_row *driver, const struct asset_set *assets,

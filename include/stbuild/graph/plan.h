@@ -22,7 +22,7 @@ struct plan_node {
 	unsigned char is_used;		/* a draw reads it */
 	unsigned char is_failed;
 	uint32_t cause;			/* is_failed: the node that failed itself */
-	uint32_t last_use;		/* node that reads it last; NODE_NONE */
+	uint32_t last_use;		/* node that reads it last, if is_used */
 };
 
 struct plan_version {
