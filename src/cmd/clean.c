@@ -5,7 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/session.h"
-#include "trace/bundle.h"
+#include "format/bundle.h"
 #include "util/buf.h"
 #include "util/fs.h"
 #include "util/log.h"

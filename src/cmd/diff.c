@@ -5,7 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/session.h"
 #include "cmd/targets.h"
-#include "trace/png.h"
+#include "format/png.h"
 #include "util/fs.h"
 #include "util/mem.h"
 #include "util/proc.h"

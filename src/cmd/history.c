@@ -6,7 +6,7 @@
 #include "cmd/targets.h"
 #include "graph/encoder.h"
 #include "project/image.h"
-#include "trace/bundle.h"
+#include "format/bundle.h"
 #include "util/log.h"
 #include "util/map.h"
 #include "util/mem.h"

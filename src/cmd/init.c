@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "project/utf8.h"
+#include "util/utf8.h"
 #include "util/buf.h"
 #include "util/fs.h"
 #include "util/mem.h"

@@ -4,7 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/history.h"
 #include "cmd/targets.h"
-#include "trace/bundle.h"
+#include "format/bundle.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/proc.h"

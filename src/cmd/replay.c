@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/session.h"
-#include "trace/png.h"
+#include "format/png.h"
 #include "util/fs.h"
 #include "util/log.h"
 #include "util/proc.h"

@@ -6,8 +6,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/session.h"
-#include "trace/bundle.h"
-#include "trace/sound.h"
+#include "format/bundle.h"
+#include "capture/sound.h"
 #include "util/fs.h"
 #include "util/mem.h"
 #include "util/suggest.h"

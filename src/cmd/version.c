@@ -4,8 +4,8 @@
 #include "config.h"
 #include "graph/keys.h"
 #include "project/image.h"
-#include "project/shader.h"
-#include "trace/png.h"
+#include "glsl/shader.h"
+#include "format/png.h"
 #include "util/mem.h"
 
 int cmd_version(struct options *o, const struct args_list *operand,

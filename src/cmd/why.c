@@ -4,7 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/session.h"
 #include "cmd/targets.h"
-#include "trace/capture.h"
+#include "capture/capture.h"
 #include "util/mem.h"
 #include "util/proc.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "project/image.h"
-#include "project/shader.h"
+#include "glsl/shader.h"
 #include "util/mem.h"
 
 /* A gibibyte of keys: 25 million nodes, 19 hours of a four-pass project. */

@@ -8,7 +8,7 @@
 #include <jerror.h>
 #include <png.h>
 
-#include "project/limits.h"
+#include "util/limits.h"
 #include "util/buf.h"
 #include "util/mem.h"
 

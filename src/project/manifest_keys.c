@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "project/limits.h"
+#include "util/limits.h"
 
 #define TO(type, field) .to = offsetof(struct type, field)
 #define LIST(type, field, n) \

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "project/limits.h"
-#include "project/utf8.h"
+#include "util/limits.h"
+#include "util/utf8.h"
 #include "util/buf.h"
 #include "util/mem.h"
 #include "util/suggest.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "project/limits.h"
+#include "util/limits.h"
 #include "util/map.h"
 #include "util/mem.h"
 

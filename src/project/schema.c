@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "project/limits.h"
+#include "util/limits.h"
 #include "util/mem.h"
 
 static cJSON *typed(const char *type)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "toml_scan.h"
-#include "project/limits.h"
-#include "project/utf8.h"
+#include "util/limits.h"
+#include "util/utf8.h"
 #include "util/buf.h"
 #include "util/map.h"
 #include "util/mem.h"

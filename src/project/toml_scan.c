@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "project/utf8.h"
+#include "util/utf8.h"
 #include "util/buf.h"
 #include "util/mem.h"
 

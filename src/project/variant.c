@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "project/limits.h"
+#include "util/limits.h"
 #include "util/buf.h"
 #include "util/mem.h"
 #include "util/suggest.h"

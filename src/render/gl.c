@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "project/limits.h"
+#include "util/limits.h"
 #include "render/buffer.h"
 #include "render/program.h"
 #include "render/stream.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "project/shader.h"
+#include "glsl/shader.h"
 #include "render/upload.h"
 #include "util/mem.h"
 #include "util/proc.h"

@@ -13,7 +13,7 @@
 
 #include <git2.h>
 
-#include "project/tree.h"
+#include "util/tree.h"
 #include "util/map.h"
 #include "vcs/repo.h"
 

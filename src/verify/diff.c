@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "project/image.h"
-#include "project/limits.h"
-#include "trace/fields.h"
+#include "util/limits.h"
+#include "format/fields.h"
 #include "util/fs.h"
 #include "util/mem.h"
 #include "verify/outputs.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "project/limits.h"
+#include "util/limits.h"
 #include "util/mem.h"
 
 static const char *const face[] = { "px", "nx", "py", "ny", "pz", "nz" };

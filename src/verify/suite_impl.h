@@ -6,7 +6,7 @@
  * judges one case; suite_report.c writes reports.
  */
 
-#include "trace/ststate.h"
+#include "format/ststate.h"
 #include "verify/suite.h"
 
 /* A test that was selected. */

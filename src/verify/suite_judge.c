@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "project/image.h"
-#include "project/limits.h"
-#include "trace/pixel.h"
-#include "trace/png.h"
+#include "util/limits.h"
+#include "format/pixel.h"
+#include "format/png.h"
 #include "util/buf.h"
 #include "util/fs.h"
 #include "util/mem.h"

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "graph/lint.h"
+#include "glsl/lint.h"
 #include "project/doc.h"
 #include "util/mem.h"
 

@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 #include "project/manifest.h"
-#include "trace/shadertoy.h"
+#include "import/shadertoy.h"
 #include "util/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

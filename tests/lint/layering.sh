@@ -14,14 +14,18 @@ complain()
 # Text before the colon is what a folder may include besides itself.
 for rule in \
 	'util' \
-	'project util' \
+	'glsl util project graph' \
+	'project util glsl' \
 	'vcs util project' \
-	'graph util project vcs' \
-	'render util project vcs graph' \
-	'store util project vcs graph render' \
-	'trace util project vcs graph render store' \
-	'verify util project vcs graph render store trace' \
-	'cmd util project vcs graph render store trace verify'
+	'graph util glsl project vcs' \
+	'render util glsl project vcs graph' \
+	'store util glsl project vcs graph render' \
+	'format util glsl project vcs graph render store' \
+	'import util glsl project graph format' \
+	'why util glsl project vcs graph render store format capture' \
+	'capture util glsl project vcs graph render store format why' \
+	'verify util glsl project vcs graph render store format import capture why' \
+	'cmd util glsl project vcs graph render store format import capture why verify'
 do
 	folder=${rule%% *}
 	allowed=$(printf '%s' "$rule" | tr ' ' '|')
@@ -32,7 +36,7 @@ do
 done
 for folder in src/* include/stbuild/*; do
 	case ${folder##*/} in
-	util|project|vcs|graph|render|store|trace|verify|cmd) ;;
+	util|glsl|project|vcs|graph|render|store|format|import|capture|why|verify|cmd) ;;
 	*) complain 'a folder without a place among the layers' "$folder" ;;
 	esac
 done

@@ -1,4 +1,4 @@
-#include "trace/account.h"
+#include "why/account.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
-#include "trace/bundle.h"
+#include "format/bundle.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trace/fields.h"
+#include "format/fields.h"
 #include "util/buf.h"
 #include "util/fs.h"
 #include "util/mem.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "test.h"
-#include "trace/png.h"
-#include "trace/ststate.h"
+#include "format/png.h"
+#include "format/ststate.h"
 #include "util/fs.h"
 #include "util/mem.h"
 #include "verify/outputs.h"

@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "project/glsl.h"
+#include "glsl/glsl.h"
 #include "util/mem.h"
 #include "test.h"
 

@@ -5,7 +5,7 @@
 #include <png.h>
 
 #include "project/image.h"
-#include "project/limits.h"
+#include "util/limits.h"
 #include "util/buf.h"
 #include "util/mem.h"
 #include "test.h"

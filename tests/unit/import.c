@@ -1,6 +1,6 @@
 /* Projects read into memory load as what they were. */
 
-#include "trace/import.h"
+#include "import/import.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 
 #include "project/doc.h"
-#include "project/utf8.h"
+#include "util/utf8.h"
 #include "util/buf.h"
 #include "test.h"
 

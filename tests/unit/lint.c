@@ -1,4 +1,4 @@
-#include "graph/lint.h"
+#include "glsl/lint.h"
 #include "project/doc.h"
 #include "test.h"
 #include "util/mem.h"

@@ -1,4 +1,4 @@
-#include "project/part.h"
+#include "glsl/part.h"
 
 #include "util/mem.h"
 #include "test.h"

@@ -1,4 +1,4 @@
-#include "trace/pixel.h"
+#include "format/pixel.h"
 
 #include <math.h>
 

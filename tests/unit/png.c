@@ -1,4 +1,4 @@
-#include "trace/png.h"
+#include "format/png.h"
 
 #include <png.h>
 

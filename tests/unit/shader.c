@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "project/shader.h"
-#include "project/shader_rewrite.h"
+#include "glsl/shader.h"
+#include "glsl/shader_rewrite.h"
 #include "util/mem.h"
 #include "test.h"
 

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "project/limits.h"
-#include "project/source.h"
+#include "util/limits.h"
+#include "glsl/source.h"
 #include "util/mem.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-#include "trace/ststate.h"
+#include "format/ststate.h"
 
 #include "util/mem.h"
 

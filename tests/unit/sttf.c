@@ -1,9 +1,9 @@
-#include "trace/sttf.h"
+#include "format/sttf.h"
 
 #include <dirent.h>
 
-#include "trace/base64.h"
-#include "trace/fields.h"
+#include "format/base64.h"
+#include "format/fields.h"
 #include "util/fs.h"
 #include "util/mem.h"
 

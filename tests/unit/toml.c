@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "project/doc.h"
-#include "project/utf8.h"
+#include "util/utf8.h"
 #include "util/buf.h"
 #include "test.h"
 

@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "project/tree.h"
+#include "util/tree.h"
 #include "util/buf.h"
 #include "util/mem.h"
 #include "test.h"

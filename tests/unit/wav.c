@@ -1,6 +1,6 @@
 /* WAV files to the byte. */
 
-#include "trace/wav.h"
+#include "format/wav.h"
 
 #include <math.h>
 

@@ -10,8 +10,8 @@
 
 #include "cmd/session.h"
 #include "util/args.h"
-#include "trace/capture.h"
-#include "trace/declared.h"
+#include "capture/capture.h"
+#include "why/declared.h"
 #include "verify/compare.h"
 
 struct history {

@@ -8,11 +8,11 @@
 
 #include "cmd/options.h"
 #include "project/manifest.h"
-#include "project/tree.h"
+#include "util/tree.h"
 #include "project/variant.h"
 #include "render/worker.h"
 #include "store/store.h"
-#include "trace/programs.h"
+#include "capture/programs.h"
 #include "util/err.h"
 #include "vcs/repo.h"
 

@@ -9,7 +9,7 @@
 
 #include "project/manifest.h"
 #include "project/variant.h"
-#include "trace/capture.h"
+#include "capture/capture.h"
 #include "util/args.h"
 #include "util/err.h"
 

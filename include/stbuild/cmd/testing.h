@@ -4,7 +4,7 @@
 /* A session's tests, captured: for test, approve and bisect. */
 
 #include "cmd/session.h"
-#include "trace/capture.h"
+#include "capture/capture.h"
 #include "verify/suite.h"
 
 struct testing {

@@ -8,7 +8,7 @@
  */
 
 #include "graph/graph.h"
-#include "project/reflection.h"
+#include "glsl/reflection.h"
 #include "project/variant.h"
 #include "util/sha256.h"
 

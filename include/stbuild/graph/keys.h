@@ -19,7 +19,7 @@
 #include "graph/builtin.h"
 #include "graph/encoder.h"
 #include "graph/graph.h"
-#include "project/limits.h"
+#include "util/limits.h"
 #include "util/sha256.h"
 
 /* What keys need to know of a compiled pass. */

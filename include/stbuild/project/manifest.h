@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "project/doc.h"
-#include "project/tree.h"
+#include "util/tree.h"
 #include "project/value.h"
 #include "util/err.h"
 #include "util/sha256.h"

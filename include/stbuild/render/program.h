@@ -3,7 +3,7 @@
 
 /* Linked programs of the worker and what they use. */
 
-#include "project/limits.h"
+#include "util/limits.h"
 #include "render/gl.h"
 #include "render/worker.h"
 #include "util/map.h"

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "project/limits.h"
+#include "util/limits.h"
 #include "render/worker.h"
 #include "util/buf.h"
 #include "util/err.h"

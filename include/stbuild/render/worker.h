@@ -15,9 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "project/limits.h"
+#include "util/limits.h"
 #include "project/manifest.h"
-#include "project/reflection.h"
+#include "glsl/reflection.h"
 #include "util/err.h"
 #include "util/sha256.h"
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "project/tree.h"
+#include "util/tree.h"
 #include "util/err.h"
 #include "util/sha256.h"
 

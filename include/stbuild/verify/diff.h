@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/bundle.h"
+#include "format/bundle.h"
 #include "util/err.h"
 #include "verify/compare.h"
 

@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-#include "trace/bundle.h"
-#include "trace/ststate.h"
+#include "format/bundle.h"
+#include "format/ststate.h"
 #include "util/buf.h"
 #include "util/err.h"
 

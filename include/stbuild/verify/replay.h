@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "store/store.h"
-#include "trace/bundle.h"
+#include "format/bundle.h"
 #include "util/buf.h"
 #include "util/err.h"
 

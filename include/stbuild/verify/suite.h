@@ -11,9 +11,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "project/tree.h"
+#include "util/tree.h"
 #include "store/store.h"
-#include "trace/capture.h"
+#include "capture/capture.h"
 #include "verify/replay.h"
 
 /* What a case was held to, one thing each. */

@@ -1,0 +1,124 @@
+#ifndef STBUILD_FORMAT_BUNDLE_H
+#define STBUILD_FORMAT_BUNDLE_H
+
+/*
+ * .sttrace folders (sttrace(5), DESIGN 7): written aside and exchanged, read
+ * without trust.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "project/doc.h"
+#include "store/store.h"
+#include "util/err.h"
+#include "util/sha256.h"
+
+struct artifact {
+	char *key;		/* "final_image", "pass:a:output:0:raw" */
+	char *path;		/* relative to the bundle */
+	uint64_t bytes;
+	struct sha256 sha;
+};
+
+/* Reading ------------------------------------------------------------------ */
+
+struct bundle {
+	char *dir;
+	cJSON *json;		/* trace.json, whole */
+	struct artifact *artifact;
+	size_t nartifact;
+	/* Borrowed from json: */
+	const char *project, *preset, *cli_version;
+	const cJSON *tool;	/* null: not written by us */
+	int width, height, frame;
+	double fps, time;
+};
+
+/* path is the folder or its trace.json. Nothing but trace.json is read. */
+int bundle_open(const char *path, struct bundle *out, struct err *err)
+	WARN_UNUSED;
+void bundle_release(struct bundle *b);
+/* Artifact by key, or null. */
+const struct artifact *bundle_artifact(const struct bundle *b,
+	const char *key);
+/* Checks sizes and hashes of every artifact; all faults go to errs. */
+int bundle_verify(const struct bundle *b, struct errs *errs) WARN_UNUSED;
+/* Reads an artifact, checked against its hash. */
+int bundle_read(const struct bundle *b, const char *key, struct buf *out,
+	struct err *err) WARN_UNUSED;
+
+/* Writing ------------------------------------------------------------------ */
+
+/*
+ * Writers of different bundles may be filled on different threads. What stands
+ * at path may be an earlier bundle or an empty folder, nothing else; when the
+ * path is on record as a bundle of ours, also a folder without trace.json.
+ * Folders that killed processes were filling are removed.
+ */
+struct bundle_writer {
+	char *path;		/* where it will stand */
+	char *aside;		/* the folder being filled, beside it */
+	int is_on_record;
+	struct artifact *artifact;
+	size_t nartifact, cap;
+};
+
+/*
+ * Whether what stands at path may go: nothing, an empty folder, or a bundle.
+ * One that is on record is a bundle even when its trace.json was lost.
+ */
+int bundle_check_place(const char *path, int is_on_record, struct err *err)
+	WARN_UNUSED;
+int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
+	struct err *err) WARN_UNUSED;
+/* Adds a file with these bytes. */
+int bundle_add(struct bundle_writer *w, const char *key, const char *path,
+	const void *data, size_t n, struct err *err) WARN_UNUSED;
+/* Adds a file by reflink or copy; its hash and size are known, and trusted. */
+int bundle_add_copy(struct bundle_writer *w, const char *key,
+	const char *path, const char *from, const struct sha256 *sha,
+	uint64_t bytes, struct err *err) WARN_UNUSED;
+/*
+ * Takes over a file of the bundle that stands at the path now, which is as
+ * good as moved: 1, or 0 when that cannot be done here.
+ */
+int bundle_keep(struct bundle_writer *w, const char *key, const char *path,
+	const char *old_path, const struct sha256 *sha, uint64_t bytes);
+/* Starts a file that is written in pieces; then bundle_end_file. */
+struct bundle_stream;
+int bundle_begin_file(struct bundle_writer *w, const char *key,
+	const char *path, struct bundle_stream **out, struct err *err)
+	WARN_UNUSED;
+int bundle_write(struct bundle_stream *s, const void *data, size_t n,
+	struct err *err) WARN_UNUSED;
+/* Closes the file; frees s whatever happens. */
+int bundle_end_file(struct bundle_stream *s, struct err *err) WARN_UNUSED;
+/*
+ * Adds "artifacts" to json, writes trace.json, fsyncs, and exchanges the
+ * folder with what stands at path. The writer is released.
+ */
+int bundle_finish(struct bundle_writer *w, cJSON *json, struct err *err)
+	WARN_UNUSED;
+/* Removes what was written aside. */
+void bundle_abandon(struct bundle_writer *w);
+
+/*
+ * File stem of a pass: characters outside [A-Za-z0-9_-] become '-', none at
+ * either end, "pass" when nothing is left, at most 200 bytes; "-2", "-3" ...
+ * keep it apart from taken[], those given out.
+ */
+char *bundle_stem(const char *pass_name, char *const *taken, size_t ntaken);
+
+/*
+ * The hash that decides about rewriting (DESIGN 7): over artifacts and over
+ * trace.json without git, pass_timings and the manifest's trace, test, store
+ * and project sections.
+ */
+void bundle_stable_id(const cJSON *json, const struct artifact *artifact,
+	size_t nartifact, struct sha256 *out);
+/* The hash over pictures, state and intermediates. */
+void bundle_content_id(const struct artifact *artifact, size_t nartifact,
+	struct sha256 *out);
+
+#endif

@@ -1,0 +1,97 @@
+#ifndef STBUILD_TRACE_CAPTURE_IMPL_H
+#define STBUILD_TRACE_CAPTURE_IMPL_H
+
+/*
+ * Private to captures. capture.c makes groups of requests and decides what is
+ * current; capture_inputs.c reads assets, programs and git's state;
+ * capture_run.c plans and runs sweeps; capture_write.c writes bundles and
+ * records them; capture_why.c keeps account of what they came from.
+ */
+
+#include "group.h"
+#include "render/sweep.h"
+#include "capture/assembly.h"
+#include "util/map.h"
+#include "util/pool.h"
+
+/* A worker and the group it renders. */
+struct runner {
+	struct capture *capture;
+	struct worker *worker;		/* null: not started */
+	int is_session_worker;
+	struct group *group;		/* null: idle */
+	struct sweep *sweep;
+	int nstoring;			/* products on their way to the store */
+	int nassembling;
+	int nmiss;			/* times that a stored product was not there */
+	uint64_t unsaved_ns;		/* of draws since state was last stored */
+	struct map program;		/* by program id: its number in the worker */
+};
+
+struct capture {
+	const struct capture_env *env;
+	struct capture_result *result;
+	struct sha256 driver;		/* identity that keys were made with */
+	struct asset_set assets;
+	struct program_set **set;
+	size_t nset;
+	struct group **group;		/* in request order */
+	size_t ngroup;
+	size_t next_group;		/* the first that was not started */
+	struct runner *runner;
+	int nrunner;
+	struct pool *pool;
+	size_t ncollected;		/* times that finished jobs were taken */
+	struct map drawn;		/* keys drawn in this run */
+	struct map written;		/* objects whose files this run made */
+	uint64_t nalias;		/* found in this run */
+	int is_waiting;			/* the next group, until another is done */
+	struct map known_text;		/* hashes of texts stored in this run */
+	struct map failed;		/* keys that cannot be: index in fault */
+	struct errs fault;
+	uint64_t ndraw_planned;
+	long long progress_at;
+	int is_stopping;		/* a target failed without keep_going */
+	int driver_changed;
+};
+
+/* capture_inputs.c */
+int capture_refuse_live(const struct manifest *m, struct err *err) WARN_UNUSED;
+/* Hashes all assets and finds their sizes. */
+int capture_load_assets(struct capture *c, struct err *err) WARN_UNUSED;
+/* Decodes asset a, unless it is. */
+int capture_read_asset(struct capture *c, size_t a, struct err *err)
+	WARN_UNUSED;
+/* The programs for a variant's preset: made once a preset. */
+int capture_find_set(struct capture *c, const struct variant *v,
+	struct program_set **out, struct err *err) WARN_UNUSED;
+void program_set_free(struct program_set *set);
+
+/* capture_write.c */
+void capture_fail_job(struct capture *c, struct job *job,
+	const struct err *cause);
+int capture_was_drawn(const struct capture *c, const struct sha256 *key);
+/* A job that needs no content: current, or retagged. */
+int capture_settle_job(struct capture *c, const struct group *g,
+	struct job *job, struct err *err) WARN_UNUSED;
+/* Starts all bundles whose products have arrived, in frame order. */
+int capture_assemble_ready(struct runner *r, struct err *err) WARN_UNUSED;
+/* pool_job.run of an assembly, and what follows on the main thread. */
+void capture_run_assembly(struct pool_job *job);
+int capture_end_assembly(struct pool_job *job, struct err *err) WARN_UNUSED;
+
+/* capture_why.c */
+/* Records what decided the content of a bundle that is recorded now. */
+int capture_record_why(struct capture *c, struct group *g,
+	const struct job *job, struct err *err) WARN_UNUSED;
+/* Finds the reasons of a job that is not current. */
+void capture_explain(struct capture *c, struct group *g, struct job *job);
+/* Finds out whether a stale bundle was made with another driver. */
+void capture_note_driver(struct capture *c, struct group *g);
+
+/* capture_run.c */
+void capture_make_plan(struct capture *c, struct group *g);
+/* Runs all groups until they are done, one fails, or a signal comes. */
+int capture_run_groups(struct capture *c, struct err *err) WARN_UNUSED;
+
+#endif

@@ -1,0 +1,1006 @@
+#include "format/bundle.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/limits.h"
+#include "format/fields.h"
+#include "util/buf.h"
+#include "util/fs.h"
+#include "util/log.h"
+#include "util/mem.h"
+
+#define CHUNK (64 * 1024)
+#define NSTEM 200	/* file names end at 255 bytes */
+#define ASIDE ".stbuild-%ld-%u.sttrace.tmp"
+
+static void release_artifacts(struct artifact *artifact, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(artifact[i].key);
+		free(artifact[i].path);
+	}
+	free(artifact);
+}
+
+/* Relative, and each part a name: not empty, not "." and not "..". */
+static int is_inside(const char *path)
+{
+	for (const char *p = path;; p++) {
+		size_t n = strcspn(p, "/");
+		if (!n || (n == 1 && p[0] == '.')
+			|| (n == 2 && p[0] == '.' && p[1] == '.'))
+			return 0;
+		p += n;
+		if (!*p)
+			return 1;
+	}
+}
+
+/* Reading ------------------------------------------------------------------ */
+
+/*
+ * A regular file below an open folder; no part of the path may be a link.
+ * Returns the descriptor, or -1 with the reason in errno (0: not a file).
+ */
+static int open_inside(int dir, const char *path)
+{
+	char *part = xstrdup(path);
+	int at = dir, fd = -1, error = 0;
+	for (char *p = part;;) {
+		size_t n = strcspn(p, "/");
+		int is_last = !p[n];
+		p[n] = '\0';
+		fd = openat(at, p, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY
+			| O_NONBLOCK | (is_last ? 0 : O_DIRECTORY));
+		error = errno;
+		if (at != dir)
+			close(at);
+		if (fd < 0 || is_last)
+			break;
+		at = fd;
+		p += n + 1;
+	}
+	free(part);
+	struct stat st;
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+		error = 0;
+	}
+	errno = error;
+	return fd;
+}
+
+static int open_failed(const char *path, struct err *err)
+{
+	if (!errno)
+		return err_set(err, STATUS_FAILED, "'%s' is not a file", path);
+	if (errno == ELOOP)
+		return err_set(err, STATUS_FAILED,
+			"'%s' leads through a symbolic link", path);
+	return err_errno(err, errno == ENOENT || errno == ENOTDIR
+		? STATUS_FAILED : STATUS_MACHINE, "cannot read '%s'", path);
+}
+
+static int open_dir(const char *dir, struct err *err)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		err_errno(err, STATUS_INPUT, "cannot open the bundle '%s'", dir);
+	return fd;
+}
+
+/* Feeds a file to a hash, a buffer, or both; n is what it should have. */
+static int read_through(int fd, const char *path, uint64_t n,
+	struct sha256_ctx *hash, struct buf *out, struct err *err)
+{
+	char *chunk = xmalloc(CHUNK);
+	uint64_t total = 0;
+	ssize_t got;
+	for (;;) {
+		got = read(fd, chunk, CHUNK);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		total += (uint64_t)got;
+		if (total > n)
+			break;
+		if (hash)
+			sha256_update(hash, chunk, (size_t)got);
+		if (out)
+			buf_add(out, chunk, (size_t)got);
+	}
+	if (got < 0)
+		err_errno(err, STATUS_MACHINE, "cannot read '%s'", path);
+	else if (total != n)
+		err_set(err, STATUS_FAILED,
+			"'%s' changed its size while it was read", path);
+	free(chunk);
+	return got < 0 || total != n ? -1 : 0;
+}
+
+/* Size first, then the bytes, then their hash. out may be null. */
+static int check_artifact(int dir, const struct artifact *a, struct buf *out,
+	struct err *err)
+{
+	struct sha256_ctx hash = { 0 };
+	struct sha256 sha;
+	struct stat st;
+	int ret = -1;
+	int fd = open_inside(dir, a->path);
+	if (fd < 0)
+		return open_failed(a->path, err);
+	if (fstat(fd, &st) < 0) {
+		err_errno(err, STATUS_MACHINE, "cannot read '%s'", a->path);
+		goto out;
+	}
+	if ((uint64_t)st.st_size != a->bytes) {
+		err_set(err, STATUS_FAILED, "'%s' has %llu bytes where "
+			"trace.json says %llu", a->path,
+			(unsigned long long)st.st_size,
+			(unsigned long long)a->bytes);
+		goto out;
+	}
+	if (out) {
+		if (a->bytes > LIMIT_ARTIFACT_BYTES) {
+			err_set(err, STATUS_INPUT,
+				"'%s' has more than %llu bytes, the limit",
+				a->path,
+				(unsigned long long)LIMIT_ARTIFACT_BYTES);
+			goto out;
+		}
+		buf_reserve(out, (size_t)a->bytes);
+	}
+	sha256_init(&hash);
+	if (read_through(fd, a->path, a->bytes, &hash, out, err) < 0)
+		goto out;
+	sha256_final(&hash, &sha);
+	if (!sha256_equal(&sha, &a->sha)) {
+		err_set(err, STATUS_FAILED,
+			"'%s' does not have the SHA-256 that trace.json says",
+			a->path);
+		goto out;
+	}
+	ret = 0;
+out:
+	sha256_ctx_release(&hash);
+	close(fd);
+	return ret;
+}
+
+static int read_artifacts(const struct fields *root, struct bundle *out)
+{
+	const cJSON *table = NULL;
+	size_t cap = 0;
+	if (fields_container(root, "artifacts", 1, DOC_TABLE, &table) < 0)
+		return -1;
+	struct fields f = { .doc = root->doc, .err = root->err };
+	for (const cJSON *c = table->child; c; c = c->next) {
+		const char *path = NULL, *hex = NULL;
+		long long bytes;
+		struct sha256 sha;
+		snprintf(f.where, sizeof f.where, "artifacts.%s", c->string);
+		f.object = c;
+		if (!cJSON_IsObject(c))
+			return fields_fail(&f, c, NULL, "it must be an object");
+		if (fields_string(&f, "path", 1, &path) < 0
+			|| fields_string(&f, "sha256", 1, &hex) < 0
+			|| fields_int(&f, "bytes", 1, 0, LLONG_MAX, &bytes) < 0)
+			return -1;
+		if (!is_inside(path))
+			return fields_fail(&f, fields_get(&f, "path", 1), "path",
+				"'%.200s' does not stay inside the bundle", path);
+		if (sha256_parse(hex, &sha) < 0)
+			return fields_fail(&f, fields_get(&f, "sha256", 1),
+				"sha256", "64 hexadecimal digits are expected");
+		out->artifact = array_grow(out->artifact, out->nartifact, &cap,
+			sizeof *out->artifact);
+		out->artifact[out->nartifact++] = (struct artifact) {
+			.key = xstrdup(c->string),
+			.path = xstrdup(path),
+			.bytes = (uint64_t)bytes,
+			.sha = sha
+		};
+	}
+	return 0;
+}
+
+/* A table whose values are all strings. */
+static int check_strings(const struct fields *f, const char *key, int needed)
+{
+	const cJSON *table = NULL;
+	if (fields_container(f, key, needed, DOC_TABLE, &table) < 0)
+		return -1;
+	for (const cJSON *c = table ? table->child : NULL; c; c = c->next)
+		if (!cJSON_IsString(c))
+			return fields_fail(f, c, key,
+				"'%.64s' must be a string", c->string);
+	return 0;
+}
+
+/* Calls check for each object of a list. */
+static int check_list(const struct fields *root, const char *key,
+	int (*check)(const struct fields *f))
+{
+	const cJSON *list = NULL;
+	size_t i = 0;
+	if (fields_container(root, key, 1, DOC_ARRAY, &list) < 0)
+		return -1;
+	struct fields f = { .doc = root->doc, .err = root->err };
+	for (const cJSON *c = list->child; c; c = c->next, i++) {
+		snprintf(f.where, sizeof f.where, "%s[%zu]", key, i);
+		f.object = c;
+		if (!cJSON_IsObject(c))
+			return fields_fail(&f, c, NULL, "it must be an object");
+		if (check(&f) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int check_timing(const struct fields *f)
+{
+	const char *name;
+	long long size;
+	double ns;
+	if (fields_string(f, "name", 1, &name) < 0
+		|| fields_int(f, "width", 1, 0, INT_MAX, &size) < 0
+		|| fields_int(f, "height", 1, 0, INT_MAX, &size) < 0)
+		return -1;
+	return fields_number(f, "gpu_nanoseconds", 1, 0, 1e18, &ns);
+}
+
+static int check_diagnostic(const struct fields *f)
+{
+	const char *s;
+	if (fields_string(f, "level", 1, &s) < 0
+		|| fields_string(f, "code", 1, &s) < 0)
+		return -1;
+	return fields_string(f, "message", 1, &s);
+}
+
+static int read_trace(const struct fields *f, struct bundle *out)
+{
+	static const char *const table[] = {
+		"uniforms", "resolved_manifest", "synchronization"
+	};
+	long long format, width, height, frame;
+	const cJSON *item = NULL;
+	if (fields_int(f, "format", 1, 1, 1, &format) < 0
+		|| fields_string(f, "cli_version", 1, &out->cli_version) < 0
+		|| fields_string(f, "project", 1, &out->project) < 0
+		|| fields_int(f, "width", 1, 1, LIMIT_SIZE, &width) < 0
+		|| fields_int(f, "height", 1, 1, LIMIT_SIZE, &height) < 0
+		|| fields_int(f, "frame", 1, 0, INT_MAX, &frame) < 0
+		|| fields_number(f, "fps", 1, 0, LIMIT_FPS, &out->fps) < 0
+		|| fields_number(f, "time", 1, 0, 1e300, &out->time) < 0)
+		return -1;
+	if (out->fps == 0)
+		return fields_fail(f, fields_get(f, "fps", 1), "fps",
+			"'fps' must be greater than 0");
+	item = fields_get(f, "preset", 0);
+	if (item && !cJSON_IsNull(item)
+		&& fields_string(f, "preset", 1, &out->preset) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+		if (fields_container(f, table[i], 1, DOC_TABLE, &item) < 0)
+			return -1;
+	/* A writer whose snapshot failed has none. */
+	item = fields_get(f, "state_header", 1);
+	if (!item || (!cJSON_IsNull(item)
+		&& fields_container(f, "state_header", 1, DOC_TABLE, &item) < 0))
+		return -1;
+	if (check_strings(f, "source_sha256", 1) < 0
+		|| check_strings(f, "asset_sha256", 1) < 0
+		|| check_strings(f, "keys", 0) < 0
+		|| check_strings(f, "inputs", 0) < 0
+		|| check_list(f, "pass_timings", check_timing) < 0
+		|| check_list(f, "graph_diagnostics", check_diagnostic) < 0)
+		return -1;
+	out->width = (int)width;
+	out->height = (int)height;
+	out->frame = (int)frame;
+	out->tool = fields_get(f, "tool", 0);
+	return read_artifacts(f, out);
+}
+
+int bundle_open(const char *path, struct bundle *out, struct err *err)
+{
+	struct doc doc = { 0 };
+	struct buf text = BUF_INIT;
+	struct stat st;
+	char *name = NULL;
+	int dir = -1, fd = -1, ret = -1;
+	*out = (struct bundle) { 0 };
+	if (fs_is_dir(path)) {
+		out->dir = xstrdup(path);
+	} else if (!strcmp(fs_basename(path), "trace.json")) {
+		out->dir = fs_dirname(path);
+	} else if (fs_exists(path)) {
+		err_set(err, STATUS_INPUT,
+			"'%s' is neither a .sttrace folder nor its trace.json",
+			path);
+		goto out;
+	} else {
+		err_errno(err, STATUS_INPUT, "cannot open the bundle '%s'", path);
+		goto out;
+	}
+	name = fs_join(out->dir, "trace.json");
+	dir = open_dir(out->dir, err);
+	if (dir < 0)
+		goto out;
+	fd = open_inside(dir, "trace.json");
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		open_failed(name, err);
+		err->status = STATUS_INPUT;
+		goto out;
+	}
+	if (st.st_size > (off_t)LIMIT_TRACE_BYTES) {
+		err_set(err, STATUS_INPUT,
+			"'%s' has more than %u bytes, the limit", name,
+			LIMIT_TRACE_BYTES);
+		goto out;
+	}
+	if (read_through(fd, name, (uint64_t)st.st_size, NULL, &text, err) < 0
+		|| json_read(name, buf_str(&text), text.len, JSON_PLAIN, &doc,
+			err) < 0)
+		goto out;
+	struct fields f = { .doc = &doc, .object = doc.root, .err = err };
+	if (!cJSON_IsObject(doc.root)) {
+		fields_fail(&f, doc.root, NULL, "it must be an object");
+		goto out;
+	}
+	if (read_trace(&f, out) < 0)
+		goto out;
+	out->json = doc.root;
+	doc.root = NULL;
+	ret = 0;
+out:
+	if (ret < 0)
+		bundle_release(out);
+	doc_release(&doc);
+	buf_release(&text);
+	free(name);
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+	return ret;
+}
+
+void bundle_release(struct bundle *b)
+{
+	release_artifacts(b->artifact, b->nartifact);
+	cJSON_Delete(b->json);
+	free(b->dir);
+	*b = (struct bundle) { 0 };
+}
+
+const struct artifact *bundle_artifact(const struct bundle *b,
+	const char *key)
+{
+	for (size_t i = 0; i < b->nartifact; i++)
+		if (!strcmp(b->artifact[i].key, key))
+			return &b->artifact[i];
+	return NULL;
+}
+
+int bundle_verify(const struct bundle *b, struct errs *errs)
+{
+	struct err err = ERR_INIT;
+	size_t start = errs->nerr;
+	int dir = open_dir(b->dir, &err);
+	if (dir < 0) {
+		errs_take(errs, &err);
+		return -1;
+	}
+	for (size_t i = 0; i < b->nartifact; i++) {
+		if (check_artifact(dir, &b->artifact[i], NULL, &err) == 0)
+			continue;
+		err_wrap(&err, "in the bundle '%s'", b->dir);
+		err_place(&err, NULL, 0, 0, b->artifact[i].key);
+		errs_take(errs, &err);
+	}
+	close(dir);
+	return errs->nerr > start ? -1 : 0;
+}
+
+int bundle_read(const struct bundle *b, const char *key, struct buf *out,
+	struct err *err)
+{
+	const struct artifact *a = bundle_artifact(b, key);
+	if (!a)
+		return err_set(err, STATUS_INPUT,
+			"the bundle '%s' has no artifact '%s'", b->dir, key);
+	size_t start = out->len;
+	int dir = open_dir(b->dir, err);
+	if (dir < 0)
+		return -1;
+	int ret = check_artifact(dir, a, out, err);
+	close(dir);
+	if (ret < 0) {
+		err_wrap(err, "in the bundle '%s'", b->dir);
+		out->len = start;
+		if (out->data)
+			out->data[start] = '\0';
+	}
+	return ret;
+}
+
+/* Writing ------------------------------------------------------------------ */
+
+struct bundle_stream {
+	struct bundle_writer *writer;
+	char *key, *path;
+	int fd;
+	struct sha256_ctx hash;
+	uint64_t bytes;
+};
+
+static int is_bundle(const char *dir)
+{
+	struct stat st;
+	char *file = fs_join(dir, "trace.json");
+	int found = !lstat(file, &st) && S_ISREG(st.st_mode);
+	free(file);
+	return found;
+}
+
+static int is_empty(const char *path)
+{
+	DIR *dir = opendir(path);
+	if (!dir)
+		return 0;
+	const struct dirent *d;
+	int n = 0;
+	while (!n && (d = readdir(dir)))
+		n += strcmp(d->d_name, ".") && strcmp(d->d_name, "..");
+	closedir(dir);
+	return !n;
+}
+
+int bundle_check_place(const char *path, int is_on_record, struct err *err)
+{
+	struct stat st;
+	if (lstat(path, &st) < 0) {
+		if (errno == ENOENT)
+			return 0;
+		return err_errno(err, STATUS_MACHINE, "cannot write '%s'", path);
+	}
+	if (!S_ISDIR(st.st_mode))
+		err_set(err, STATUS_INPUT, "'%s' is %s; a bundle is a folder",
+			path, S_ISLNK(st.st_mode) ? "a symbolic link" : "a file");
+	else if (is_on_record || is_bundle(path) || is_empty(path))
+		return 0;
+	else
+		err_set(err, STATUS_INPUT, "'%s' is a folder but no bundle (it "
+			"has no trace.json); it is left alone", path);
+	err_place(err, path, 0, 0, NULL);
+	return -1;
+}
+
+/* 1 when this folder is another than last time; bundles begin on threads. */
+static int is_another(const struct stat *st)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static dev_t dev;
+	static ino_t ino;
+	pthread_mutex_lock(&lock);
+	int another = st->st_dev != dev || st->st_ino != ino;
+	dev = st->st_dev;
+	ino = st->st_ino;
+	pthread_mutex_unlock(&lock);
+	return another;
+}
+
+/*
+ * Removes what processes that are gone were filling in this folder. A folder
+ * of thousands of bundles is looked through once, not once a bundle.
+ */
+static void clean_leftovers(const char *parent)
+{
+	struct stat st;
+	if (stat(parent, &st) < 0 || !is_another(&st))
+		return;
+	DIR *dir = opendir(parent);
+	if (!dir)
+		return;
+	const struct dirent *d;
+	while ((d = readdir(dir))) {
+		long pid;
+		unsigned serial;
+		char same[64];
+		if (sscanf(d->d_name, ASIDE, &pid, &serial) != 2 || pid <= 0)
+			continue;
+		snprintf(same, sizeof same, ASIDE, pid, serial);
+		if (strcmp(same, d->d_name) || pid > INT_MAX
+			|| !kill((pid_t)pid, 0) || errno != ESRCH)
+			continue;
+		struct err err = ERR_INIT;
+		char *path = fs_join(parent, d->d_name);
+		if (fs_remove(path, &err) < 0)
+			log_verbose("%s", err.message);
+		err_release(&err);
+		free(path);
+	}
+	closedir(dir);
+}
+
+int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
+	struct err *err)
+{
+	static atomic_uint serial;
+	char *parent = NULL;
+	int ret = -1;
+	*out = (struct bundle_writer) { .is_on_record = is_on_record };
+	out->path = xstrdup(path);
+	for (size_t n = strlen(path); n > 1 && out->path[n - 1] == '/'; n--)
+		out->path[n - 1] = '\0';
+	parent = fs_dirname(out->path);
+	if (bundle_check_place(out->path, is_on_record, err) < 0
+		|| fs_mkdirs(parent, err) < 0)
+		goto out;
+	clean_leftovers(parent);
+	for (int tries = 0; tries < 1000 && ret < 0; tries++) {
+		char name[64];
+		snprintf(name, sizeof name, ASIDE, (long)getpid(),
+			atomic_fetch_add(&serial, 1));
+		char *aside = fs_join(parent, name);
+		/* An earlier process of our number may have left one. */
+		ret = mkdir(aside, 0777);
+		if (!ret) {
+			out->aside = aside;
+			break;
+		}
+		int error = errno;
+		free(aside);
+		errno = error;
+		if (error != EEXIST)
+			break;
+	}
+	if (ret < 0)
+		err_errno(err, STATUS_MACHINE,
+			"cannot create a folder beside '%s'", out->path);
+out:
+	if (ret < 0)
+		bundle_abandon(out);
+	free(parent);
+	return ret;
+}
+
+static void release_writer(struct bundle_writer *w)
+{
+	release_artifacts(w->artifact, w->nartifact);
+	free(w->path);
+	free(w->aside);
+	*w = (struct bundle_writer) { 0 };
+}
+
+void bundle_abandon(struct bundle_writer *w)
+{
+	struct err err = ERR_INIT;
+	if (w->aside && fs_remove(w->aside, &err) < 0)
+		log_warn("%s", err.message);
+	err_release(&err);
+	release_writer(w);
+}
+
+static void record(struct bundle_writer *w, const char *key, const char *path,
+	uint64_t bytes, const struct sha256 *sha)
+{
+	w->artifact = array_grow(w->artifact, w->nartifact, &w->cap,
+		sizeof *w->artifact);
+	w->artifact[w->nartifact++] = (struct artifact) {
+		.key = xstrdup(key),
+		.path = xstrdup(path),
+		.bytes = bytes,
+		.sha = *sha
+	};
+}
+
+/* Where an artifact is written; its folder exists then. Null on failure. */
+static char *place(const struct bundle_writer *w, const char *key,
+	const char *path, struct err *err)
+{
+	if (!is_inside(path))
+		BUG("the artifact path '%s'", path);
+	for (size_t i = 0; i < w->nartifact; i++)
+		if (!strcmp(w->artifact[i].key, key)
+			|| !strcmp(w->artifact[i].path, path))
+			BUG("the artifact '%s' at '%s' twice", key, path);
+	char *full = fs_join(w->aside, path);
+	if (strchr(path, '/')) {
+		char *dir = fs_dirname(full);
+		int ret = fs_mkdirs(dir, err);
+		free(dir);
+		if (ret < 0) {
+			free(full);
+			return NULL;
+		}
+	}
+	return full;
+}
+
+int bundle_begin_file(struct bundle_writer *w, const char *key,
+	const char *path, struct bundle_stream **out, struct err *err)
+{
+	*out = NULL;
+	char *full = place(w, key, path, err);
+	if (!full)
+		return -1;
+	int fd = open(full, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		err_errno(err, STATUS_MACHINE, "cannot write '%s'", full);
+	free(full);
+	if (fd < 0)
+		return -1;
+	struct bundle_stream *s = xcalloc(1, sizeof *s);
+	s->writer = w;
+	s->key = xstrdup(key);
+	s->path = xstrdup(path);
+	s->fd = fd;
+	sha256_init(&s->hash);
+	*out = s;
+	return 0;
+}
+
+int bundle_write(struct bundle_stream *s, const void *data, size_t n,
+	struct err *err)
+{
+	const char *p = data;
+	sha256_update(&s->hash, data, n);
+	s->bytes += n;
+	while (n) {
+		ssize_t done = write(s->fd, p, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return err_errno(err, STATUS_MACHINE,
+				"cannot write '%s' of the bundle '%s'", s->path,
+				s->writer->path);
+		p += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+int bundle_end_file(struct bundle_stream *s, struct err *err)
+{
+	struct sha256 sha;
+	/* Network file systems report a full disk here. */
+	int ret = close(s->fd);
+	if (ret < 0)
+		err_errno(err, STATUS_MACHINE,
+			"cannot write '%s' of the bundle '%s'", s->path,
+			s->writer->path);
+	sha256_final(&s->hash, &sha);
+	if (!ret)
+		record(s->writer, s->key, s->path, s->bytes, &sha);
+	sha256_ctx_release(&s->hash);
+	free(s->key);
+	free(s->path);
+	free(s);
+	return ret;
+}
+
+int bundle_add(struct bundle_writer *w, const char *key, const char *path,
+	const void *data, size_t n, struct err *err)
+{
+	struct bundle_stream *s;
+	if (bundle_begin_file(w, key, path, &s, err) < 0)
+		return -1;
+	int ret = bundle_write(s, data, n, err);
+	struct err second = ERR_INIT;
+	if (bundle_end_file(s, ret < 0 ? &second : err) < 0)
+		ret = -1;
+	err_release(&second);
+	return ret;
+}
+
+int bundle_add_copy(struct bundle_writer *w, const char *key,
+	const char *path, const char *from, const struct sha256 *sha,
+	uint64_t bytes, struct err *err)
+{
+	struct stat st;
+	char *full = place(w, key, path, err);
+	if (!full)
+		return -1;
+	int ret = fs_copy(from, full, 0, err);
+	if (!ret && (stat(full, &st) < 0 || (uint64_t)st.st_size != bytes))
+		ret = err_set(err, STATUS_FAILED,
+			"'%s' does not have its %llu bytes any more", from,
+			(unsigned long long)bytes);
+	if (!ret)
+		record(w, key, path, bytes, sha);
+	free(full);
+	return ret;
+}
+
+/*
+ * By a hard link: the old bundle goes when the new one takes its place, so the
+ * file has two names only until then.
+ */
+int bundle_keep(struct bundle_writer *w, const char *key, const char *path,
+	const char *old_path, const struct sha256 *sha, uint64_t bytes)
+{
+	struct err err = ERR_INIT;
+	char *full = place(w, key, path, &err);
+	char *old = fs_join(w->path, old_path);
+	struct stat st;
+	int ok = full && lstat(old, &st) == 0 && S_ISREG(st.st_mode) &&
+		(uint64_t)st.st_size == bytes && link(old, full) == 0;
+
+	if (ok)
+		record(w, key, path, bytes, sha);
+	err_release(&err);
+	free(full);
+	free(old);
+	return ok;
+}
+
+static int sync_file(const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_errno(err, STATUS_MACHINE, "cannot read '%s'", path);
+	int ret = fsync(fd);
+	/* EINVAL: a file system without fsync. */
+	if (ret < 0 && errno == EINVAL)
+		ret = 0;
+	if (ret < 0)
+		err_errno(err, STATUS_MACHINE, "cannot write '%s'", path);
+	close(fd);
+	return ret;
+}
+
+/*
+ * Files are synced together at the end, when the kernel has had time to write
+ * most of them, and each folder below once.
+ */
+static int sync_all(const struct bundle_writer *w, struct err *err)
+{
+	char *last = NULL;
+	int ret = 0;
+	for (size_t i = 0; i < w->nartifact && !ret; i++) {
+		char *full = fs_join(w->aside, w->artifact[i].path);
+		char *dir = fs_dirname(full);
+		ret = sync_file(full, err);
+		if (!ret && strcmp(dir, w->aside)
+			&& (!last || strcmp(dir, last)))
+			ret = fs_sync_dir(dir, err);
+		free(full);
+		free(last);
+		last = dir;
+	}
+	free(last);
+	return ret;
+}
+
+static cJSON *artifacts_json(const struct artifact *artifact, size_t n)
+{
+	cJSON *table = cJSON_CreateObject();
+	for (size_t i = 0; i < n; i++) {
+		char hex[SHA256_HEX + 1];
+		cJSON *a = cJSON_AddObjectToObject(table, artifact[i].key);
+		cJSON_AddStringToObject(a, "path", artifact[i].path);
+		cJSON_AddNumberToObject(a, "bytes", (double)artifact[i].bytes);
+		cJSON_AddStringToObject(a, "sha256",
+			sha256_hex(&artifact[i].sha, hex));
+	}
+	return table;
+}
+
+/* Behind "synchronization", where format 1 has it; ours follow. */
+static void add_artifacts(cJSON *json, cJSON *table)
+{
+	cJSON_DeleteItemFromObjectCaseSensitive(json, "artifacts");
+	const cJSON *sync = cJSON_GetObjectItemCaseSensitive(json,
+		"synchronization");
+	cJSON *behind = cJSON_CreateArray();
+	while (sync && sync->next)
+		cJSON_AddItemToArray(behind, cJSON_DetachItemViaPointer(json,
+			sync->next));
+	cJSON_AddItemToObject(json, "artifacts", table);
+	while (behind->child)
+		cJSON_AddItemToArray(json, cJSON_DetachItemViaPointer(behind,
+			behind->child));
+	cJSON_Delete(behind);
+}
+
+int bundle_finish(struct bundle_writer *w, cJSON *json, struct err *err)
+{
+	struct buf text = BUF_INIT;
+	char *name = fs_join(w->aside, "trace.json");
+	char *parent = fs_dirname(w->path);
+	int ret = -1;
+	add_artifacts(json, artifacts_json(w->artifact, w->nartifact));
+	fields_print(json, FIELDS_INDENTED, &text);
+	if (sync_all(w, err) < 0
+		|| fs_write(name, text.data, text.len, 1, err) < 0
+		|| fs_sync_dir(w->aside, err) < 0
+		|| bundle_check_place(w->path, w->is_on_record, err) < 0
+		|| fs_exchange(w->aside, w->path, err) < 0)
+		goto out;
+	free(w->aside);
+	w->aside = NULL;
+	ret = fs_sync_dir(parent, err);
+out:
+	if (ret < 0) {
+		err_wrap(err, "while writing the bundle '%s'", w->path);
+		bundle_abandon(w);
+	} else {
+		release_writer(w);
+	}
+	buf_release(&text);
+	free(name);
+	free(parent);
+	return ret;
+}
+
+char *bundle_stem(const char *pass_name, char *const *taken, size_t ntaken)
+{
+	struct buf stem = BUF_INIT;
+	for (const unsigned char *p = (const unsigned char *)pass_name; *p; p++) {
+		int is_kept = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z')
+			|| (*p >= '0' && *p <= '9') || *p == '_' || *p == '-';
+		/* A character is replaced once, not once a byte. */
+		if ((*p & 0xc0) == 0x80)
+			continue;
+		if (stem.len < NSTEM && (stem.len || (is_kept && *p != '-')))
+			buf_addch(&stem, is_kept ? (char)*p : '-');
+	}
+	while (stem.len && stem.data[stem.len - 1] == '-')
+		stem.data[--stem.len] = '\0';
+	if (!stem.len)
+		buf_addstr(&stem, "pass");
+	size_t n = stem.len;
+	for (unsigned k = 2;; k++) {
+		size_t i = 0;
+		while (i < ntaken && strcmp(taken[i], stem.data))
+			i++;
+		if (i == ntaken)
+			return buf_detach(&stem);
+		stem.len = n;
+		buf_addf(&stem, "-%u", k);
+	}
+}
+
+/* Ids ---------------------------------------------------------------------- */
+
+static void hash_count(struct sha256_ctx *h, char tag, uint64_t n)
+{
+	unsigned char b[9] = { (unsigned char)tag };
+	for (int i = 0; i < 8; i++)
+		b[i + 1] = (unsigned char)(n >> i * 8);
+	sha256_update(h, b, sizeof b);
+}
+
+static void hash_string(struct sha256_ctx *h, const char *s)
+{
+	size_t n = strlen(s);
+	hash_count(h, 's', n);
+	sha256_update(h, s, n);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const cJSON *const *x = a, *const *y = b;
+	return strcmp((*x)->string, (*y)->string);
+}
+
+static const char *const trace_skip[] = {
+	"artifacts", "git", "pass_timings", NULL
+};
+static const char *const manifest_skip[] = {
+	"trace", "test", "store", "project", NULL
+};
+
+static int is_listed(const char *key, const char *const *list)
+{
+	for (; list && *list; list++)
+		if (!strcmp(key, *list))
+			return 1;
+	return 0;
+}
+
+/* Independent of the order of keys, and of how numbers are written. */
+static void hash_json(struct sha256_ctx *h, const cJSON *json,
+	const char *const *skip)
+{
+	if (cJSON_IsObject(json)) {
+		const cJSON **item = NULL;
+		size_t n = 0, cap = 0;
+		for (const cJSON *c = json->child; c; c = c->next) {
+			if (is_listed(c->string, skip))
+				continue;
+			item = array_grow(item, n, &cap, sizeof *item);
+			item[n++] = c;
+		}
+		if (n)
+			qsort(item, n, sizeof *item, by_key);
+		hash_count(h, 'o', n);
+		for (size_t i = 0; i < n; i++) {
+			hash_string(h, item[i]->string);
+			hash_json(h, item[i], skip == trace_skip
+				&& !strcmp(item[i]->string, "resolved_manifest")
+				? manifest_skip : NULL);
+		}
+		free(item);
+	} else if (cJSON_IsArray(json)) {
+		uint64_t n = 0;
+		for (const cJSON *c = json->child; c; c = c->next)
+			n++;
+		hash_count(h, 'a', n);
+		for (const cJSON *c = json->child; c; c = c->next)
+			hash_json(h, c, NULL);
+	} else if (cJSON_IsString(json)) {
+		hash_string(h, json->valuestring);
+	} else if (cJSON_IsNumber(json)) {
+		/* -0 and 0 are one number. */
+		double v = json->valuedouble == 0 ? 0 : json->valuedouble;
+		uint64_t bits;
+		memcpy(&bits, &v, sizeof bits);
+		hash_count(h, 'n', bits);
+	} else {
+		hash_count(h, cJSON_IsTrue(json) ? 't'
+			: cJSON_IsFalse(json) ? 'f' : '0', 0);
+	}
+}
+
+static int by_artifact_key(const void *a, const void *b)
+{
+	const struct artifact *const *x = a, *const *y = b;
+	return strcmp((*x)->key, (*y)->key);
+}
+
+/* All of them, in the order of keys, but for one key. */
+static void hash_artifacts(struct sha256_ctx *h,
+	const struct artifact *artifact, size_t nartifact, const char *skip)
+{
+	const struct artifact **sorted = xcalloc(nartifact + 1, sizeof *sorted);
+	size_t n = 0;
+	for (size_t i = 0; i < nartifact; i++)
+		if (!skip || strcmp(artifact[i].key, skip))
+			sorted[n++] = &artifact[i];
+	qsort(sorted, n, sizeof *sorted, by_artifact_key);
+	hash_count(h, 'A', n);
+	for (size_t i = 0; i < n; i++) {
+		hash_string(h, sorted[i]->key);
+		hash_string(h, sorted[i]->path);
+		hash_count(h, 'b', sorted[i]->bytes);
+		sha256_update(h, sorted[i]->sha.byte, SHA256_SIZE);
+	}
+	free(sorted);
+}
+
+void bundle_stable_id(const cJSON *json, const struct artifact *artifact,
+	size_t nartifact, struct sha256 *out)
+{
+	struct sha256_ctx h = { 0 };
+	sha256_init(&h);
+	hash_string(&h, "stbuild bundle stable 1");
+	hash_artifacts(&h, artifact, nartifact, NULL);
+	hash_json(&h, json, trace_skip);
+	sha256_final(&h, out);
+	sha256_ctx_release(&h);
+}
+
+void bundle_content_id(const struct artifact *artifact, size_t nartifact,
+	struct sha256 *out)
+{
+	struct sha256_ctx h = { 0 };
+	sha256_init(&h);
+	hash_string(&h, "stbuild bundle content 1");
+	hash_artifacts(&h, artifact, nartifact, "project_sttf");
+	sha256_final(&h, out);
+	sha256_ctx_release(&h);
+}
