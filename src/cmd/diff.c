@@ -5,7 +5,6 @@
 #include "cmd/cmd.h"
 #include "cmd/session.h"
 #include "cmd/targets.h"
-#include "format/png.h"
 #include "util/fs.h"
 #include "util/mem.h"
 #include "util/proc.h"
@@ -156,8 +155,8 @@ static cJSON *side_json(const struct diff_side *s, const char *operand,
 	cJSON_AddStringToObject(json, "path", path);
 	cJSON_AddStringToObject(json, "kind", s->is_bundle ? "bundle"
 		: "picture");
-	cJSON_AddNumberToObject(json, "width", s->width);
-	cJSON_AddNumberToObject(json, "height", s->height);
+	cJSON_AddNumberToObject(json, "width", s->picture.width);
+	cJSON_AddNumberToObject(json, "height", s->picture.height);
 	if (s->is_bundle)
 		cJSON_AddNumberToObject(json, "frame", s->bundle.frame);
 	return json;
@@ -280,46 +279,30 @@ static void print_text(const struct diff *d, const char *const operand[2])
 
 /* Pictures ------------------------------------------------------------------- */
 
-static int write_png(const char *path, const uint8_t *rgb, int width,
-	int height, struct err *err)
-{
-	struct buf png = BUF_INIT;
-	int rc = png_encode(rgb, width, height, &png, err);
-	if (!rc)
-		rc = fs_write(path, png.data, png.len, 0, err);
-	buf_release(&png);
-	return rc;
-}
-
 static int write_pictures(const struct diff *d, struct err *err)
 {
+	const struct picture *a = &d->a.picture, *b = &d->b.picture;
 	size_t n = strlen(output);
 	int is_file = n > 4 && !strcmp(output + n - 4, ".png");
-	uint8_t *both = NULL, *difference = NULL;
-	char *path = NULL;
-	int width, height, ret = -1;
-	diff_side_by_side(d, &both, &width, &height);
-	if (is_file) {
-		ret = write_png(output, both, width, height, err);
-		goto out;
-	}
-	path = fs_join(output, "side-by-side.png");
-	if (fs_mkdirs(output, err)
-		|| write_png(path, both, width, height, err))
+	struct picture both = { 0 }, difference = { 0 };
+	char *path = is_file ? xstrdup(output)
+		: fs_join(output, "side-by-side.png");
+	picture_side_by_side(a, b, &both);
+	int ret = picture_write(&both, path, err);
+	if (ret || is_file)
 		goto out;
 	free(path);
 	path = fs_join(output, "difference.png");
-	if (d->a.width != d->b.width || d->a.height != d->b.height) {
+	if (!picture_is_same_size(a, b)) {
 		ret = fs_remove(path, err);	/* of an earlier run */
 		goto out;
 	}
-	difference = xmalloc((size_t)d->a.width * (size_t)d->a.height * 3 + 1);
-	diff_picture(d, difference);
-	ret = write_png(path, difference, d->a.width, d->a.height, err);
+	picture_difference(a, b, &difference);
+	ret = picture_write(&difference, path, err);
 out:
 	free(path);
-	free(difference);
-	free(both);
+	picture_release(&difference);
+	picture_release(&both);
 	return ret;
 }
 

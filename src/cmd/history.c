@@ -5,11 +5,11 @@
 #include "cmd/cmd.h"
 #include "cmd/targets.h"
 #include "graph/encoder.h"
-#include "project/image.h"
 #include "format/bundle.h"
 #include "util/log.h"
 #include "util/map.h"
 #include "util/mem.h"
+#include "verify/picture.h"
 #include "util/proc.h"
 
 int history_open(struct history *h, struct options *o, const char *command,
@@ -339,31 +339,13 @@ out:
 
 /* Pictures ------------------------------------------------------------------------- */
 
-struct picture {
-	int width, height;
-	uint8_t *rgb;
-};
-
-static int picture_read(const char *path, struct picture *out, struct err *err)
+static int read_picture(const char *path, struct picture *out, struct err *err)
 {
 	struct bundle bundle = { 0 };
-	struct buf bytes = BUF_INIT;
-	uint8_t *rgba = NULL;
-	int rc = -1;
+	int rc = bundle_open(path, &bundle, err);
 
-	if (bundle_open(path, &bundle, err) ||
-	    bundle_read(&bundle, "final_image", &bytes, err) ||
-	    image_decode_rgba8(path, bytes.data, bytes.len, &out->width,
-	    &out->height, &rgba, err))
-		goto out;
-	size_t n = (size_t)out->width * (size_t)out->height;
-	out->rgb = xcalloc(n, 3);
-	for (size_t i = 0; i < n; i++)
-		memcpy(out->rgb + 3 * i, rgba + 4 * i, 3);
-	rc = 0;
-out:
-	free(rgba);
-	buf_release(&bytes);
+	if (rc == 0)
+		rc = picture_of_bundle(&bundle, out, err);
 	bundle_release(&bundle);
 	return rc;
 }
@@ -375,15 +357,14 @@ int pictures_compare(const char *bundle_a, const char *bundle_b,
 	int rc = -1;
 
 	*out = (struct comparison) { .rmse = 1, .max = 255 };
-	if (picture_read(bundle_a, &a, err) || picture_read(bundle_b, &b, err))
+	if (read_picture(bundle_a, &a, err) || read_picture(bundle_b, &b, err))
 		goto out;
-	if (a.width == b.width && a.height == b.height)
-		compare_bytes(a.rgb, b.rgb,
-			3 * (size_t)a.width * (size_t)a.height, out);
+	if (picture_is_same_size(&a, &b))
+		compare_bytes(a.rgb, b.rgb, picture_size(&a), out);
 	rc = 0;
 out:
-	free(a.rgb);
-	free(b.rgb);
+	picture_release(&a);
+	picture_release(&b);
 	return rc;
 }
 

@@ -4,10 +4,10 @@
 
 #include "cmd/cmd.h"
 #include "cmd/session.h"
-#include "format/png.h"
 #include "util/fs.h"
 #include "util/log.h"
 #include "util/proc.h"
+#include "verify/picture.h"
 #include "verify/replay.h"
 
 static const char *output;
@@ -30,13 +30,9 @@ static int driver(void *data, const struct driver_row **out, struct err *err)
 
 static int write_picture(const struct replay *r, struct err *err)
 {
-	struct buf png = BUF_INIT;
-	int rc = png_encode(r->rgb, r->width, r->height, &png, err);
+	const struct picture picture = { r->width, r->height, r->rgb };
 
-	if (rc == 0)
-		rc = fs_write(output, png.data, png.len, 0, err);
-	buf_release(&png);
-	return rc;
+	return picture_write(&picture, output, err);
 }
 
 static void print_result(const struct options *o, const struct bundle *b,

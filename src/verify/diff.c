@@ -4,54 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "project/image.h"
-#include "util/limits.h"
 #include "format/fields.h"
 #include "util/fs.h"
+#include "util/limits.h"
 #include "util/mem.h"
 #include "verify/outputs.h"
 
 /* What both sides hold ------------------------------------------------------- */
 
-static int load_picture(struct diff_side *s, const char *name,
-	const struct buf *bytes, struct err *err)
-{
-	uint8_t *rgba = NULL;
-	if (image_decode_rgba8(name, bytes->data, bytes->len, &s->width,
-		&s->height, &rgba, err))
-		return -1;
-	size_t n = (size_t)s->width * (size_t)s->height;
-	s->rgb = xmalloc(n * 3 + 1);
-	for (size_t i = 0; i < n; i++)
-		memcpy(s->rgb + 3 * i, rgba + 4 * i, 3);
-	free(rgba);
-	return 0;
-}
-
 static int load_side(struct diff_side *s, const char *path, struct err *err)
 {
-	struct buf bytes = BUF_INIT;
-	int ret = -1;
+	int ret;
 	s->is_bundle = fs_is_dir(path)
 		|| !strcmp(fs_basename(path), "trace.json");
-	if (s->is_bundle) {
-		if (bundle_open(path, &s->bundle, err))
-			return -1;
-		if (bundle_read(&s->bundle, "final_image", &bytes, err)
-			|| load_picture(s, "final.png", &bytes, err)) {
-			err_wrap(err, "in %s", s->bundle.dir);
-			goto out;
-		}
-	} else if (fs_read(path, LIMIT_ASSET_BYTES, &bytes, err)
-		|| load_picture(s, path, &bytes, err)) {
-		goto out;
-	}
-	ret = 0;
-out:
+	if (s->is_bundle)
+		ret = bundle_open(path, &s->bundle, err)
+			|| picture_of_bundle(&s->bundle, &s->picture, err)
+			? -1 : 0;
+	else
+		ret = picture_read(path, &s->picture, err);
 	/* A side that does not verify is one that cannot be read. */
 	if (ret && err->status == STATUS_FAILED)
 		err->status = STATUS_INPUT;
-	buf_release(&bytes);
 	return ret;
 }
 
@@ -178,20 +152,20 @@ static void compare_picture(struct diff *d)
 	int is_file = !d->a.is_bundle || !d->b.is_bundle;
 	struct diff_part *p = add_part(d, DIFF_PICTURE,
 		is_file ? NULL : image_name(&d->a.bundle));
-	p->width = d->a.width;
-	p->height = d->a.height;
-	p->is_other_size = d->a.width != d->b.width
-		|| d->a.height != d->b.height;
+	p->width = d->a.picture.width;
+	p->height = d->a.picture.height;
+	p->is_other_size = d->a.picture.width != d->b.picture.width
+		|| d->a.picture.height != d->b.picture.height;
 	p->is_equal = !p->is_other_size;
 	if (p->is_other_size)
 		return;
 	struct comparison c;
 	size_t width = (size_t)p->width, n = width * (size_t)p->height;
-	compare_bytes(d->a.rgb, d->b.rgb, n * 3, &c);
+	compare_bytes(d->a.picture.rgb, d->b.picture.rgb, n * 3, &c);
 	p->is_equal = c.is_equal;
 	p->rmse = c.rmse;
 	p->max = c.max;
-	p->npixel = compare_pixels(d->a.rgb, d->b.rgb, n, 3);
+	p->npixel = compare_pixels(d->a.picture.rgb, d->b.picture.rgb, n, 3);
 	if (c.is_equal)
 		return;
 	/* The first from where the others are counted: the bottom row. */
@@ -199,7 +173,7 @@ static void compare_picture(struct diff *d)
 	for (size_t y = (size_t)p->height; !is_file && y-- > 0;) {
 		struct comparison row;
 		size_t at = y * width * 3;
-		compare_bytes(d->a.rgb + at, d->b.rgb + at, width * 3, &row);
+		compare_bytes(d->a.picture.rgb + at, d->b.picture.rgb + at, width * 3, &row);
 		if (row.is_equal)
 			continue;
 		first = at + row.first;
@@ -210,8 +184,8 @@ static void compare_picture(struct diff *d)
 	if (!is_file)
 		p->y = p->height - 1 - p->y;
 	p->channel = (int)(first % 3);
-	p->a = d->a.rgb[first];
-	p->b = d->b.rgb[first];
+	p->a = d->a.picture.rgb[first];
+	p->b = d->b.picture.rgb[first];
 }
 
 /* What of their making differs ------------------------------------------------ */
@@ -399,7 +373,7 @@ static void side_release(struct diff_side *s)
 {
 	if (s->is_bundle)
 		bundle_release(&s->bundle);
-	free(s->rgb);
+	picture_release(&s->picture);
 }
 
 void diff_close(struct diff *d)
@@ -416,47 +390,6 @@ void diff_close(struct diff *d)
 	side_release(&d->a);
 	side_release(&d->b);
 	*d = (struct diff) { 0 };
-}
-
-double diff_picture(const struct diff *d, uint8_t *rgb)
-{
-	size_t n = (size_t)d->a.width * (size_t)d->a.height * 3;
-	struct comparison c;
-	compare_bytes(d->a.rgb, d->b.rgb, n, &c);
-	int max = c.max ? c.max : 1;
-	for (size_t i = 0; i < n; i++)
-		rgb[i] = (uint8_t)((abs(d->a.rgb[i] - d->b.rgb[i]) * 255
-			+ max / 2) / max);
-	return c.max ? 255.0 / max : 0;
-}
-
-void diff_side_by_side(const struct diff *d, uint8_t **rgb, int *width,
-	int *height)
-{
-	int is_one_size = d->a.width == d->b.width
-		&& d->a.height == d->b.height;
-	uint8_t *difference = NULL;
-	*height = d->a.height > d->b.height ? d->a.height : d->b.height;
-	*width = d->a.width + d->b.width + (is_one_size ? d->a.width : 0);
-	size_t stride = (size_t)*width * 3;
-	*rgb = xcalloc((size_t)*height, stride);
-	if (is_one_size) {
-		difference = xmalloc((size_t)d->a.width
-			* (size_t)d->a.height * 3 + 1);
-		diff_picture(d, difference);
-	}
-	const struct diff_side third = { .width = d->a.width,
-		.height = d->a.height, .rgb = difference };
-	const struct diff_side *side[] = { &d->a, &d->b, &third };
-	size_t at = 0;
-	for (int i = 0; i < (is_one_size ? 3 : 2); i++) {
-		size_t row = (size_t)side[i]->width * 3;
-		for (size_t y = 0; y < (size_t)side[i]->height; y++)
-			memcpy(*rgb + y * stride + at, side[i]->rgb + y * row,
-				row);
-		at += row;
-	}
-	free(difference);
 }
 
 /* Names ------------------------------------------------------------------------ */

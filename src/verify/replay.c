@@ -14,6 +14,7 @@
 #include "util/mem.h"
 #include "util/proc.h"
 #include "verify/compare.h"
+#include "verify/picture.h"
 
 /* A wanted product, kept in memory. */
 struct kept {
@@ -255,36 +256,25 @@ static int compare_picture(struct stage *s, struct replay *out, struct err *err)
 {
 	const struct kept *final = find_output(s, s->manifest.image,
 		out->frame);
-	struct buf png = BUF_INIT;
+	struct picture expected;
 	struct comparison c;
-	uint8_t *rgba = NULL, *rgb;
-	int w, h, rc;
-	size_t n = (size_t)out->width * (size_t)out->height;
 
-	out->rgb = xmalloc(n * 3 + 1);
+	out->rgb = xmalloc(3 * (size_t)out->width * (size_t)out->height + 1);
 	pixel_to_rgb8(FORMAT_RGBA8, final->data, out->width, out->height,
 		out->rgb);
-	rc = bundle_read(s->bundle, "final_image", &png, err);
-	if (rc == 0)
-		rc = image_decode_rgba8("final.png", png.data, png.len, &w, &h,
-			&rgba, err);
-	buf_release(&png);
-	if (rc != 0)
+	if (picture_of_bundle(s->bundle, &expected, err))
 		return -1;
-	if (w != out->width || h != out->height) {
-		free(rgba);
-		return err_set(err, STATUS_FAILED, "final.png is %dx%d, and "
-			"trace.json says %dx%d", w, h, out->width,
-			out->height);
+	if (expected.width != out->width || expected.height != out->height) {
+		err_set(err, STATUS_FAILED, "final.png is %dx%d, and "
+			"trace.json says %dx%d", expected.width,
+			expected.height, out->width, out->height);
+		picture_release(&expected);
+		return -1;
 	}
-	rgb = xmalloc(n * 3 + 1);
-	for (size_t i = 0; i < n; i++)
-		memcpy(rgb + 3 * i, rgba + 4 * i, 3);
-	compare_bytes(rgb, out->rgb, n * 3, &c);
+	compare_bytes(expected.rgb, out->rgb, picture_size(&expected), &c);
 	out->is_exact = c.is_equal;
 	out->rmse = c.rmse;
-	free(rgb);
-	free(rgba);
+	picture_release(&expected);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
  */
 
 #include "format/ststate.h"
+#include "verify/picture.h"
 #include "verify/suite.h"
 
 /* A test that was selected. */
@@ -23,8 +24,7 @@ struct judged {
 	struct bundle bundle;
 	struct buf file;		/* state.ststate; empty: not read, or none */
 	struct state state;
-	int width, height;		/* of the tested pass */
-	uint8_t *rgb;			/* top row first */
+	struct picture picture;		/* of the tested pass */
 	float *texel;			/* RGBA, bottom row first (the image: top) */
 	size_t at;			/* in the state; 0: the image */
 };

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "project/image.h"
 #include "util/limits.h"
 #include "format/pixel.h"
 #include "format/png.h"
@@ -64,37 +63,23 @@ void judged_close(struct judged *v)
 	bundle_release(&v->bundle);
 	buf_release(&v->file);
 	state_release(&v->state);
-	free(v->rgb);
+	picture_release(&v->picture);
 	free(v->texel);
 	memset(v, 0, sizeof *v);
-}
-
-static void strip_alpha(const uint8_t *rgba, size_t n, uint8_t *rgb)
-{
-	for (size_t i = 0; i < n; i++)
-		memcpy(rgb + 3 * i, rgba + 4 * i, 3);
 }
 
 /* The image has 8 bits a channel: what they stand for (decision 12). */
 static int load_image(struct judged *v, struct err *err)
 {
-	struct buf png = BUF_INIT;
-	uint8_t *rgba = NULL;
-	int rc = bundle_read(&v->bundle, "final_image", &png, err);
-
-	if (rc == 0)
-		rc = image_decode_rgba8("final.png", png.data, png.len,
-			&v->width, &v->height, &rgba, err);
-	buf_release(&png);
-	if (rc != 0)
+	if (picture_of_bundle(&v->bundle, &v->picture, err))
 		return -1;
-	size_t n = (size_t)v->width * (size_t)v->height;
-	v->rgb = xmalloc(3 * n + 1);
-	strip_alpha(rgba, n, v->rgb);
+	size_t n = picture_size(&v->picture) / 3;
 	v->texel = xcalloc(n, 4 * sizeof *v->texel);
-	for (size_t i = 0; i < 4 * n; i++)
-		v->texel[i] = rgba[i] / 255.0f;
-	free(rgba);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t c = 0; c < 3; c++)
+			v->texel[4 * i + c] = v->picture.rgb[3 * i + c] / 255.0f;
+		v->texel[4 * i + 3] = 1;
+	}
 	return 0;
 }
 
@@ -104,14 +89,14 @@ static void load_buffer(struct judged *v, const char *name)
 		const struct state_buffer *b = &v->state.buffer[i];
 		if (strcmp(b->name, name) != 0)
 			continue;
-		size_t n = (size_t)b->width * (size_t)b->height;
-		v->width = b->width;
-		v->height = b->height;
+		v->picture = (struct picture) {
+			.width = b->width, .height = b->height,
+		};
 		v->at = b->at;
 		v->texel = xmemdup(v->file.data + b->at, b->bytes);
-		v->rgb = xmalloc(3 * n + 1);
+		v->picture.rgb = xmalloc(picture_size(&v->picture) + 1);
 		pixel_to_rgb8(FORMAT_RGBA32F, v->texel, b->width, b->height,
-			v->rgb);
+			v->picture.rgb);
 	}
 }
 
@@ -191,36 +176,25 @@ char *judge_picture_path(const struct judging *j, const char *what)
 }
 
 static int write_picture(const struct judging *j, const char *what,
-	const uint8_t *rgb, int width, int height, struct err *err)
+	const struct picture *picture, struct err *err)
 {
 	char *path = judge_picture_path(j, what);
-	struct buf png = BUF_INIT;
-	int rc = png_encode(rgb, width, height, &png, err);
+	int rc = picture_write(picture, path, err);
 
-	if (rc == 0)
-		rc = fs_write(path, png.data, png.len, 0, err);
-	buf_release(&png);
 	free(path);
 	return rc;
 }
 
-/* |a - b|, made so bright that the largest difference is 255. */
-static uint8_t *difference(const uint8_t *a, const uint8_t *b, size_t n,
-	int max)
-{
-	uint8_t *out = xmalloc(n + 1);
-
-	for (size_t i = 0; i < n; i++)
-		out[i] = (uint8_t)(max ? abs(a[i] - b[i]) * 255 / max : 0);
-	return out;
-}
-
-/* What a failure looks like; of an earlier failure nothing stays. */
-static int show(const struct judging *j, const uint8_t *expected, int width,
-	int height, int is_ok, int max, struct err *err)
+/*
+ * What a failure looks like; of an earlier failure nothing stays. expected may
+ * be empty.
+ */
+static int show(const struct judging *j, const struct picture *expected,
+	int is_ok, struct err *err)
 {
 	static const char *const what[] = { "actual", "expected", "diff" };
-	const struct judged *v = &j->self;
+	const struct picture *actual = &j->self.picture;
+	struct picture difference = { 0 };
 	int rc = 0;
 
 	for (size_t i = 0; i < 3 && rc == 0; i++) {
@@ -230,23 +204,22 @@ static int show(const struct judging *j, const uint8_t *expected, int width,
 	}
 	if (rc != 0 || is_ok)
 		return rc;
-	rc = write_picture(j, "actual", v->rgb, v->width, v->height, err);
-	if (rc == 0 && expected)
-		rc = write_picture(j, "expected", expected, width, height, err);
-	if (rc == 0 && expected && width == v->width && height == v->height) {
-		size_t n = 3 * (size_t)width * (size_t)height;
-		uint8_t *diff = difference(v->rgb, expected, n, max);
-		rc = write_picture(j, "diff", diff, width, height, err);
-		free(diff);
+	rc = write_picture(j, "actual", actual, err);
+	if (rc == 0 && expected->rgb)
+		rc = write_picture(j, "expected", expected, err);
+	if (rc == 0 && expected->rgb && picture_is_same_size(actual, expected)) {
+		picture_difference(actual, expected, &difference);
+		rc = write_picture(j, "diff", &difference, err);
+		picture_release(&difference);
 	}
 	return rc;
 }
 
-static int judge_pictures(struct judging *j, const uint8_t *expected, int width,
-	int height, const char *missing, struct err *err)
+static int judge_pictures(struct judging *j, const struct picture *expected,
+	const char *missing, struct err *err)
 {
 	const struct test *test = j->item->test;
-	const struct judged *v = &j->self;
+	const struct picture *actual = &j->self.picture;
 	struct suite_check *check = add_check(j->item, "rmse");
 	struct comparison c = { .max = 0 };
 	int has_tolerance = !test->has_max_rmse && (test->reference ||
@@ -259,14 +232,15 @@ static int judge_pictures(struct judging *j, const uint8_t *expected, int width,
 		check->limit[check->nlimit++] = max;
 	else
 		check->limit[check->nlimit++] = 1;
-	if (!expected) {
+	if (!expected->rgb) {
 		fail(check, "%s", missing);
-	} else if (width != v->width || height != v->height) {
+	} else if (!picture_is_same_size(actual, expected)) {
 		fail(check, "the picture is %dx%d, and the reference %dx%d",
-			v->width, v->height, width, height);
+			actual->width, actual->height, expected->width,
+			expected->height);
 	} else {
-		compare_bytes(v->rgb, expected,
-			3 * (size_t)width * (size_t)height, &c);
+		compare_bytes(actual->rgb, expected->rgb,
+			picture_size(actual), &c);
 		check->has_value = 1;
 		check->value = c.rmse;
 		if (test->has_min_rmse && c.rmse < test->min_rmse)
@@ -275,36 +249,28 @@ static int judge_pictures(struct judging *j, const uint8_t *expected, int width,
 			fail(check, "the pictures differ, by up to %d of 255",
 				c.max);
 	}
-	return show(j, expected, width, height, check->is_ok, c.max, err);
+	return show(j, expected, check->is_ok, err);
 }
 
-/* The reference of a test: 0, with *rgb null and *why when there is none. */
+/* The reference of a test: 0, with an empty *out and *why when there is none. */
 static int read_reference(const struct suite_env *env, const char *name,
-	uint8_t **rgb, int *width, int *height, char **why, struct err *err)
+	struct picture *out, char **why, struct err *err)
 {
 	struct buf bytes = BUF_INIT;
 	struct sha256 sha;
 	struct err cause = ERR_INIT;
-	uint8_t *rgba = NULL;
 	char *path;
 	int rc = suite_file(env->tree, name, &path, &sha, err);
 
-	*rgb = NULL;
+	*out = (struct picture) { 0 };
 	if (rc == 0)
 		*why = xasprintf("there is no picture %s; 'stbuild approve' "
 			"writes one", name);
 	if (rc == 1 && tree_read(env->tree, path, LIMIT_ASSET_BYTES, &bytes,
 	    err))
 		rc = -1;
-	if (rc == 1 && image_decode_rgba8(name, bytes.data, bytes.len, width,
-	    height, &rgba, &cause))
+	if (rc == 1 && picture_decode(name, bytes.data, bytes.len, out, &cause))
 		*why = err_text(&cause);
-	if (rgba) {
-		size_t n = (size_t)*width * (size_t)*height;
-		*rgb = xmalloc(3 * n + 1);
-		strip_alpha(rgba, n, *rgb);
-	}
-	free(rgba);
 	free(path);
 	err_release(&cause);
 	buf_release(&bytes);
@@ -313,15 +279,14 @@ static int read_reference(const struct suite_env *env, const char *name,
 
 static int judge_reference(struct judging *j, struct err *err)
 {
-	uint8_t *rgb;
+	struct picture expected;
 	char *why = NULL;
-	int width = 0, height = 0;
 
-	if (read_reference(j->env, j->item->test->reference, &rgb, &width,
-	    &height, &why, err))
+	if (read_reference(j->env, j->item->test->reference, &expected, &why,
+	    err))
 		return -1;
-	int rc = judge_pictures(j, rgb, width, height, why, err);
-	free(rgb);
+	int rc = judge_pictures(j, &expected, why, err);
+	picture_release(&expected);
 	free(why);
 	return rc;
 }
@@ -332,8 +297,7 @@ static int judge_other(struct judging *j, struct err *err)
 
 	if (judged_load(v, j->suite->manifest, j->item->test->pass, err))
 		return -1;
-	return judge_pictures(j, v->rgb, v->width, v->height,
-		"the pass is not drawn", err);
+	return judge_pictures(j, &v->picture, "the pass is not drawn", err);
 }
 
 /* Numbers (rule 83) --------------------------------------------------------------- */
@@ -388,8 +352,8 @@ static void judge_none(struct judging *j, const char *metric, size_t n,
 	if (nbad)
 		fail(check, "%zu values are %s, the first is channel %c of "
 			"pixel (%zu, %zu)", nbad, what, "rgba"[first % 4],
-			first / 4 % (size_t)v->width,
-			first / 4 / (size_t)v->width);
+			first / 4 % (size_t)v->picture.width,
+			first / 4 / (size_t)v->picture.width);
 	else if (is_image(j->suite->manifest, j->item->test->pass))
 		check->message = xasprintf("the image has 8 bits a channel: "
 			"this cannot fail; name a buffer as 'pass'");
@@ -403,7 +367,7 @@ static int judge_again(struct judging *j, struct err *err)
 	struct suite_check *check = add_check(j->item, "deterministic");
 	struct replay_env env = j->env->replay;
 	struct replay again;
-	size_t n = (size_t)v->width * (size_t)v->height;
+	size_t n = (size_t)v->picture.width * (size_t)v->picture.height;
 
 	env.keep_state = 1;
 	j->suite->nreplay++;
@@ -416,11 +380,11 @@ static int judge_again(struct judging *j, struct err *err)
 		struct raw raw;
 		compare_raw(v->texel, again.state + v->at, 4 * n,
 			test->raw_tolerance, &raw);
-		set_raw(check, &raw, v->width, test->raw_tolerance,
+		set_raw(check, &raw, v->picture.width, test->raw_tolerance,
 			"rendered twice");
 	} else {
 		struct comparison c;
-		compare_bytes(v->rgb, again.rgb, 3 * n, &c);
+		compare_bytes(v->picture.rgb, again.rgb, 3 * n, &c);
 		set_value(check, c.rmse, 0);
 		if (!c.is_equal)
 			fail(check, "rendered twice, %zu bytes of the picture "
@@ -449,15 +413,15 @@ static int judge_independent(struct judging *j, struct err *err)
 		return -1;
 	struct suite_check *check = add_check(j->item,
 		"resolution_independent");
-	if (!base->texel || base->width != j->self.width ||
-	    base->height != j->self.height) {
+	if (!base->texel || base->picture.width != j->self.picture.width ||
+	    base->picture.height != j->self.picture.height) {
 		fail(check, "the pass has not the same size in every "
 			"resolution");
 		return 0;
 	}
-	compare_raw(j->self.texel, base->texel, 4 * (size_t)base->width *
-		(size_t)base->height, test->raw_tolerance, &raw);
-	set_raw(check, &raw, base->width, test->raw_tolerance,
+	compare_raw(j->self.texel, base->texel, 4 * (size_t)base->picture.width *
+		(size_t)base->picture.height, test->raw_tolerance, &raw);
+	set_raw(check, &raw, base->picture.width, test->raw_tolerance,
 		"against the first resolution");
 	return 0;
 }
@@ -617,7 +581,7 @@ static int judge_fixture(struct judging *j, const struct test_storage *fixture,
 static int judge_values(struct judging *j, struct err *err)
 {
 	const struct test *test = j->item->test;
-	size_t n = 4 * (size_t)j->self.width * (size_t)j->self.height;
+	size_t n = 4 * (size_t)j->self.picture.width * (size_t)j->self.picture.height;
 
 	if (test->reference && judge_reference(j, err))
 		return -1;
@@ -712,34 +676,35 @@ void judge_budgets(struct judging *j)
 int suite_picture(const struct suite_env *env, const struct suite *s,
 	const struct suite_case *c, struct suite_picture *out, struct err *err)
 {
-	struct judged v = { .width = 0 };
-	uint8_t *rgb = NULL;
+	struct judged v = { .at = 0 };
+	const struct picture *actual = &v.picture;
+	struct picture expected = { 0 };
 	char *why = NULL;
-	int width, height, rc = -1;
+	int rc = -1;
 
 	*out = (struct suite_picture) { .is_known = 0 };
 	if (judged_open(env->root, c->path, &v, err) ||
 	    judged_load(&v, s->manifest, c->test->pass, err))
 		goto out;
-	if (!v.rgb) {
+	if (!actual->rgb) {
 		err_set(err, STATUS_FAILED, "pass '%s' has no picture",
 			s->manifest->pass[c->test->pass].name);
 		goto out;
 	}
-	if (read_reference(env, c->test->reference, &rgb, &width, &height,
-	    &why, err))
+	if (read_reference(env, c->test->reference, &expected, &why, err))
 		goto out;
-	if (rgb && width == v.width && height == v.height) {
+	if (expected.rgb && picture_is_same_size(actual, &expected)) {
 		struct comparison compared;
-		compare_bytes(v.rgb, rgb, 3 * (size_t)width * (size_t)height,
+		compare_bytes(actual->rgb, expected.rgb, picture_size(actual),
 			&compared);
 		out->is_known = 1;
 		out->is_equal = compared.is_equal;
 		out->rmse = compared.rmse;
 	}
-	rc = png_encode(v.rgb, v.width, v.height, &out->png, err);
+	rc = png_encode(actual->rgb, actual->width, actual->height, &out->png,
+		err);
 out:
-	free(rgb);
+	picture_release(&expected);
 	free(why);
 	judged_close(&v);
 	return rc;

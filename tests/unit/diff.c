@@ -213,9 +213,8 @@ static void compares_files(void)
 	struct buf png = BUF_INIT;
 	const uint8_t wide[] = { 0, 0, 0, 0, 0, 0, 0, 0, 100, 0, 0, 0,
 		0, 0, 0, 0, 50, 0 };
-	uint8_t rgb[12], *both;
+	struct picture both;
 	char *bundle = at("a.sttrace"), *file = at("f.png"), *other = at("g.png");
-	int width, height;
 
 	/* A picture and a bundle, from the top left. */
 	CHECK(!png_encode(wide + 6, 2, 2, &png, &err));
@@ -226,12 +225,14 @@ static void compares_files(void)
 	CHECK(d.first && !d.first->name && d.first->x == 0
 		&& d.first->y == 0 && d.first->channel == 2);
 	/* Amplified so that 100 is white; 50 is half of it. */
-	CHECK(diff_picture(&d, rgb) == 2.55);
-	CHECK(rgb[2] == 255 && rgb[10] == 128 && rgb[0] == 0);
-	diff_side_by_side(&d, &both, &width, &height);
-	CHECK(width == 6 && height == 2);
-	CHECK(both[2] == 0 && both[6 + 2] == 100 && both[12 + 2] == 255);
-	free(both);
+	CHECK(picture_difference(&d.a.picture, &d.b.picture, &both) == 2.55);
+	CHECK(both.rgb[2] == 255 && both.rgb[10] == 128 && both.rgb[0] == 0);
+	picture_release(&both);
+	picture_side_by_side(&d.a.picture, &d.b.picture, &both);
+	CHECK(both.width == 6 && both.height == 2);
+	CHECK(both.rgb[2] == 0 && both.rgb[6 + 2] == 100
+		&& both.rgb[12 + 2] == 255);
+	picture_release(&both);
 	diff_close(&d);
 
 	/* Other sizes have no difference to show. */
@@ -240,13 +241,14 @@ static void compares_files(void)
 	CHECK(!fs_write(other, png.data, png.len, 0, &err));
 	CHECK(!diff_open(file, other, &d, &err));
 	CHECK(!d.is_equal && d.first && d.first->is_other_size);
-	diff_side_by_side(&d, &both, &width, &height);
-	CHECK(width == 4 && height == 3);
-	free(both);
+	picture_side_by_side(&d.a.picture, &d.b.picture, &both);
+	CHECK(both.width == 4 && both.height == 3);
+	picture_release(&both);
 	diff_close(&d);
 
 	CHECK(!diff_open(other, other, &d, &err) && d.is_equal);
-	CHECK(diff_picture(&d, (uint8_t[18]) { 0 }) == 0);
+	CHECK(picture_difference(&d.a.picture, &d.b.picture, &both) == 0);
+	picture_release(&both);
 	diff_close(&d);
 
 	/* What cannot be read, or is not what it says. */

@@ -15,6 +15,7 @@
 #include "format/bundle.h"
 #include "util/err.h"
 #include "verify/compare.h"
+#include "verify/picture.h"
 
 /* One thing that both have. */
 enum diff_kind { DIFF_OUTPUT, DIFF_STORAGE, DIFF_PICTURE };
@@ -47,8 +48,7 @@ struct diff_cause {
 struct diff_side {
 	int is_bundle;
 	struct bundle bundle;
-	int width, height;
-	uint8_t *rgb;		/* top row first; alpha is not looked at */
+	struct picture picture;
 };
 
 struct diff {
@@ -68,20 +68,6 @@ int diff_open(const char *a, const char *b, struct diff *out,
 void diff_close(struct diff *d);
 /* Whether a cause of this kind was found. */
 int diff_has_cause(const struct diff *d, const char *kind);
-
-/*
- * Pictures of one size: |a - b| of each byte, multiplied so that the largest
- * becomes 255; that factor is returned (0: equal, all black). rgb has
- * 3 x width x height bytes.
- */
-double diff_picture(const struct diff *d, uint8_t *rgb);
-/*
- * a, b and their difference beside each other; the last is left out where
- * sizes differ, and what a smaller one does not cover is black. *rgb is the
- * caller's.
- */
-void diff_side_by_side(const struct diff *d, uint8_t **rgb, int *width,
-	int *height);
 
 /* What an operand names that is no path: "REV:TRACE@FRAME", "TRACE@FRAME". */
 struct diff_name {
