@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "glsl/shader_zero.h"
+#include "glsl/word.h"
 #include "util/map.h"
 #include "util/mem.h"
 
@@ -94,85 +95,6 @@ void shader_drop_version(const struct glsl *g, struct buf *out)
 
 /* Words -------------------------------------------------------------------- */
 
-/*
- * Reserved words and keywords of GLSL 4.30 (3.6) that are free in GLSL ES 3.00
- * (3.8) or 1.00 (3.7), and some that desktop compilers reserve on their own.
- * RESERVED have no use there; a QUALIFIER that is used as one has a word
- * behind it, a TYPE a word or a parenthesis.
- */
-enum word_kind { WORD_RESERVED, WORD_QUALIFIER, WORD_TYPE };
-
-static const struct word {
-	const char *text;
-	enum word_kind kind;
-} words[] = {			/* sorted */
-	{ "active", WORD_RESERVED }, { "atomic_uint", WORD_QUALIFIER },
-	{ "buffer", WORD_QUALIFIER }, { "char", WORD_RESERVED }, { "coherent", WORD_QUALIFIER },
-	{ "common", WORD_RESERVED }, { "dmat2", WORD_TYPE }, { "dmat2x2", WORD_TYPE },
-	{ "dmat2x3", WORD_TYPE }, { "dmat2x4", WORD_TYPE }, { "dmat3", WORD_TYPE },
-	{ "dmat3x2", WORD_TYPE }, { "dmat3x3", WORD_TYPE }, { "dmat3x4", WORD_TYPE },
-	{ "dmat4", WORD_TYPE }, { "dmat4x2", WORD_TYPE }, { "dmat4x3", WORD_TYPE },
-	{ "dmat4x4", WORD_TYPE }, { "filter", WORD_RESERVED }, { "iimage1D", WORD_TYPE },
-	{ "iimage1DArray", WORD_TYPE }, { "iimage2D", WORD_TYPE }, { "iimage2DArray", WORD_TYPE },
-	{ "iimage2DMS", WORD_TYPE }, { "iimage2DMSArray", WORD_TYPE },
-	{ "iimage2DRect", WORD_TYPE }, { "iimage3D", WORD_TYPE }, { "iimageBuffer", WORD_TYPE },
-	{ "iimageCube", WORD_TYPE }, { "iimageCubeArray", WORD_TYPE }, { "image1D", WORD_TYPE },
-	{ "image1DArray", WORD_TYPE }, { "image2D", WORD_TYPE }, { "image2DArray", WORD_TYPE },
-	{ "image2DMS", WORD_TYPE }, { "image2DMSArray", WORD_TYPE }, { "image2DRect", WORD_TYPE },
-	{ "image3D", WORD_TYPE }, { "imageBuffer", WORD_TYPE }, { "imageCube", WORD_TYPE },
-	{ "imageCubeArray", WORD_TYPE }, { "isampler1D", WORD_TYPE },
-	{ "isampler1DArray", WORD_TYPE }, { "isampler2DMS", WORD_TYPE },
-	{ "isampler2DMSArray", WORD_TYPE }, { "isampler2DRect", WORD_TYPE },
-	{ "isamplerBuffer", WORD_TYPE }, { "isamplerCubeArray", WORD_TYPE },
-	{ "noise", WORD_RESERVED }, { "noperspective", WORD_QUALIFIER },
-	{ "packed", WORD_RESERVED }, { "partition", WORD_RESERVED }, { "patch", WORD_QUALIFIER },
-	{ "precise", WORD_QUALIFIER }, { "readonly", WORD_QUALIFIER },
-	{ "resource", WORD_RESERVED }, { "restrict", WORD_QUALIFIER },
-	{ "row_major", WORD_RESERVED }, { "sample", WORD_QUALIFIER }, { "sampler1D", WORD_TYPE },
-	{ "sampler1DArray", WORD_TYPE }, { "sampler1DArrayShadow", WORD_TYPE },
-	{ "sampler1DShadow", WORD_TYPE }, { "sampler2DMS", WORD_TYPE },
-	{ "sampler2DMSArray", WORD_TYPE }, { "sampler2DRect", WORD_TYPE },
-	{ "sampler2DRectShadow", WORD_TYPE }, { "samplerBuffer", WORD_TYPE },
-	{ "samplerCubeArray", WORD_TYPE }, { "samplerCubeArrayShadow", WORD_TYPE },
-	{ "shared", WORD_QUALIFIER }, { "subroutine", WORD_QUALIFIER }, { "uimage1D", WORD_TYPE },
-	{ "uimage1DArray", WORD_TYPE }, { "uimage2D", WORD_TYPE }, { "uimage2DArray", WORD_TYPE },
-	{ "uimage2DMS", WORD_TYPE }, { "uimage2DMSArray", WORD_TYPE },
-	{ "uimage2DRect", WORD_TYPE }, { "uimage3D", WORD_TYPE }, { "uimageBuffer", WORD_TYPE },
-	{ "uimageCube", WORD_TYPE }, { "uimageCubeArray", WORD_TYPE }, { "usampler1D", WORD_TYPE },
-	{ "usampler1DArray", WORD_TYPE }, { "usampler2DMS", WORD_TYPE },
-	{ "usampler2DMSArray", WORD_TYPE }, { "usampler2DRect", WORD_TYPE },
-	{ "usamplerBuffer", WORD_TYPE }, { "usamplerCubeArray", WORD_TYPE },
-	{ "writeonly", WORD_QUALIFIER }
-};
-
-#define NWORD (sizeof words / sizeof *words)
-
-static size_t find_word(const char *text, size_t n)
-{
-	size_t low = 0, high = NWORD;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		int order = strncmp(text, words[middle].text, n);
-		if (!order)
-			order = words[middle].text[n] ? -1 : 0;
-		if (!order)
-			return middle;
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NWORD;
-}
-
-/* Free in GLSL ES 3.00, though compilers that know more refuse them there. */
-static int is_free_in_es(const char *word)
-{
-	return !strcmp(word, "packed") || !strncmp(word, "dmat", 4)
-		|| (strstr(word, "image") && (strstr(word, "2DMS")
-			|| strstr(word, "2DRect") || strstr(word, "CubeArray")));
-}
-
 /* Words in layout(...) are names of their own, directives of some kinds too. */
 static void find_exempt(const struct glsl *g, unsigned char *is_exempt)
 {
@@ -194,21 +116,22 @@ static void find_exempt(const struct glsl *g, unsigned char *is_exempt)
 	}
 }
 
-/* Which of words[] the text uses for what GLSL means by them. */
+/* Which words the text uses for what GLSL means by them. */
 static void find_needed(const struct glsl *g, const unsigned char *is_exempt,
-	const struct rewrite_options *options, unsigned char is_needed[NWORD])
+	const struct rewrite_options *options, unsigned char *is_needed)
 {
 	struct buf scratch = BUF_INIT;
-	unsigned char is_named[NWORD] = { 0 };
+	unsigned char *is_named = xcalloc(nword, 1);
 	for (size_t i = 0; i < g->ntoken; i++) {
 		if (g->token[i].kind != GLSL_WORD || is_exempt[i])
 			continue;
 		size_t n;
 		const char *text = glsl_token_text(g, i, &scratch, &n);
-		size_t w = find_word(text, n);
-		if (w == NWORD || words[w].kind == WORD_RESERVED)
+		size_t w = word_find(text, n);
+		if (w == nword || words[w].role == WORD_NONE
+			|| words[w].role == WORD_PLAIN)
 			continue;
-		int is_type = words[w].kind == WORD_TYPE;
+		int is_type = words[w].role == WORD_TYPE;
 		if (options->has_storage)
 			is_needed[w] = 1;
 		if (is_type && i && shader_basic_type(g, i - 1))
@@ -220,9 +143,10 @@ static void find_needed(const struct glsl *g, const unsigned char *is_exempt,
 				&& glsl_is(g, i + 1, "(")))
 			is_needed[w] = 1;
 	}
-	for (size_t w = 0; w < NWORD; w++)
+	for (size_t w = 0; w < nword; w++)
 		if (is_named[w])
 			is_needed[w] = 0;
+	free(is_named);
 	buf_release(&scratch);
 }
 
@@ -230,7 +154,7 @@ static void rename_words(struct edits *e, const struct glsl *g,
 	const struct rewrite_options *options)
 {
 	unsigned char *is_exempt = xcalloc(g->ntoken + 1, 1);
-	unsigned char is_needed[NWORD] = { 0 };
+	unsigned char *is_needed = xcalloc(nword, 1);
 	struct buf scratch = BUF_INIT;
 	find_exempt(g, is_exempt);
 	if (!options->is_essl)
@@ -247,9 +171,10 @@ static void rename_words(struct edits *e, const struct glsl *g,
 		}
 		size_t n;
 		const char *text = glsl_token_text(g, i, &scratch, &n);
-		size_t w = find_word(text, n);
-		int is_renamed = w < NWORD && (options->is_essl
-			? is_free_in_es(words[w].text) : !is_needed[w]);
+		size_t w = word_find(text, n);
+		int is_renamed = w < nword
+			&& words[w].role != WORD_NONE && (options->is_essl
+			? words[w].essl == WORD_LATER : !is_needed[w]);
 		if (options->is_essl && g->token[i].is_directive && n > 3
 			&& !memcmp(text, "GL_", 3) && !glsl_is(g, i, "GL_ES")
 			&& !glsl_is(g, i, "GL_FRAGMENT_PRECISION_HIGH"))
@@ -258,6 +183,7 @@ static void rename_words(struct edits *e, const struct glsl *g,
 			replace_token(e, g, i, REWRITE_PREFIX, text, n);
 	}
 	buf_release(&scratch);
+	free(is_needed);
 	free(is_exempt);
 }
 

@@ -119,27 +119,6 @@ int uniform_is_reserved(const char *name, enum dialect dialect)
 	return is_one_of(name, audio, sizeof audio / sizeof *audio);
 }
 
-int uniform_is_glsl(const char *name)
-{
-	static const char *const word[] = {
-		"attribute", "bool", "break", "bvec2", "bvec3", "bvec4", "case",
-		"centroid", "const", "continue", "default", "discard", "do",
-		"else", "false", "flat", "float", "for", "highp", "if", "in",
-		"inout", "int", "invariant", "isampler2D", "isampler3D",
-		"isamplerCube", "ivec2", "ivec3", "ivec4", "layout", "lowp",
-		"main", "mainImage", "mat2", "mat2x2", "mat2x3", "mat2x4",
-		"mat3", "mat3x2", "mat3x3", "mat3x4", "mat4", "mat4x2",
-		"mat4x3", "mat4x4", "mediump", "out", "precision", "return",
-		"sampler2D", "sampler2DArray", "sampler2DShadow", "sampler3D",
-		"samplerCube", "samplerCubeShadow", "smooth", "struct",
-		"switch", "true", "uint", "uniform", "usampler2D",
-		"usampler3D", "usamplerCube", "uvec2", "uvec3", "uvec4",
-		"varying", "vec2", "vec3", "vec4", "void", "while"
-	};
-	return !strncmp(name, "gl_", 3)
-		|| is_one_of(name, word, sizeof word / sizeof *word);
-}
-
 int manifest_pass(const struct manifest *m, const char *name)
 {
 	for (size_t i = 0; i < m->npass; i++)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "glsl/word.h"
 #include "util/limits.h"
 #include "util/buf.h"
 #include "util/mem.h"
@@ -441,6 +442,41 @@ static void check_kinds(struct loader *l, const cJSON *root)
 			"at most %d are allowed", nbuffer, LIMIT_STATE_BUFFERS);
 }
 
+/* A name that the text around pass p cannot spare, though others can. */
+static const char *name_fault(const struct manifest *m, size_t p,
+	const char *name)
+{
+	const struct pass *pass = &m->pass[p];
+	const char *why = NULL;
+	if (pass->kind == PASS_COMPUTE || pass->nstorage)
+		why = word_fault(name, WORD_IN_GLSL);
+	if (pass->kind == PASS_COMPUTE
+		&& (!strcmp(name, "all") || !strcmp(name, "lessThan")))
+		why = "is needed by the generated text";
+	if (pass->kind == PASS_CUBEMAP && !strcmp(name, "normalize"))
+		why = "is needed by the generated text";
+	return why;
+}
+
+/* Uniforms are declared in all passes, storage and compute in desktop GLSL. */
+static void check_names(struct loader *l, const cJSON *root)
+{
+	const struct manifest *m = l->m;
+	struct at list = { NULL, "uniform", 0 };
+	const cJSON *item = m->nuniform ? child_of(root, "uniform")->child : NULL;
+	for (size_t u = 0; u < m->nuniform; u++, item = item->next) {
+		struct at here = { &list, NULL, u };
+		const char *name = m->uniform[u].name, *why = NULL;
+		for (size_t p = 0; p < m->npass && name && !why; p++) {
+			why = name_fault(m, p, name);
+			if (why)
+				fault_in(l, &here, item, "name",
+					"'%s' %s around pass '%s'", name, why,
+					m->pass[p].name ? m->pass[p].name : "");
+		}
+	}
+}
+
 void check_root(struct loader *l, const cJSON *root, const struct at *at,
 	void *out)
 {
@@ -448,6 +484,7 @@ void check_root(struct loader *l, const cJSON *root, const struct at *at,
 	check_kinds(l, root);
 	check_links(l, root);
 	check_cycles(l);
+	check_names(l, root);
 	check_timeline(l, root, at, &m->timeline);
 	m->has_traces = m->ntrace > 0;
 	if (m->has_traces || l->nfault)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "glsl/word.h"
 #include "util/limits.h"
 #include "util/utf8.h"
 #include "util/buf.h"
@@ -242,8 +243,10 @@ static void load_uniform_name(struct loader *l, const struct key *key,
 		fault(l, at, item, "'%s' is not a GLSL identifier", text);
 		return;
 	}
-	if (uniform_is_glsl(text)) {
-		fault(l, at, item, "'%s' is a word of GLSL", text);
+	const char *why = word_fault(text, l->m->dialect == DIALECT_ESSL
+		? WORD_IN_ESSL : WORD_IN_GLSL);
+	if (why) {
+		fault(l, at, item, "'%s' %s", text, why);
 		return;
 	}
 	if (uniform_is_reserved(text, l->m->dialect)) {

@@ -103,7 +103,7 @@ static const struct {
 	{ "\"speed\", \"type\": \"float\"", "@\"float\", \"type\": \"float\"",
 		"uniform[0].name", "a word of GLSL" },
 	{ "\"speed\", \"type\": \"float\"", "@\"gl_x\", \"type\": \"float\"",
-		"uniform[0].name", "a word of GLSL" },
+		"uniform[0].name", "starts with gl_" },
 	{ "\"speed\", \"type\": \"float\"", "@\"2x\", \"type\": \"float\"",
 		"uniform[0].name", "GLSL identifier" },
 	{ "\"speed\", \"type\": \"float\"",

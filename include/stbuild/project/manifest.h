@@ -295,8 +295,6 @@ int format_channels(enum format f);
  * taken in glsl only, iCh0..3 in essl only.
  */
 int uniform_is_reserved(const char *name, enum dialect dialect);
-/* 1 for words that GLSL has a meaning for in both dialects, and the entry's. */
-int uniform_is_glsl(const char *name);
 
 /*
  * A frame list of the command line and the manifest: numbers and A:B:STEP
