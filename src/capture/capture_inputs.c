@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "project/image.h"
+#include "util/log.h"
 #include "util/mem.h"
 
 /* Assets ----------------------------------------------------------------------- */
@@ -130,23 +131,14 @@ void program_set_free(struct program_set *set)
 }
 
 /* HEAD, and which of the inputs differ from it. */
-static int find_git_state(const struct capture_env *env, const struct inputs *inputs,
+static int compare_with_head(struct repo *repo, const struct inputs *inputs,
 	struct git_state *out, struct err *err)
 {
-	memset(out, 0, sizeof *out);
-	if (!env->repo)
-		return 0;
-	if (env->commit) {
-		out->has_head = 1;
-		return repo_resolve(env->repo, env->commit, &out->head, err);
-	}
-	if (repo_head(env->repo, &out->head, err))
+	if (repo_head(repo, &out->head, err))
 		return -1;
 	out->has_head = out->head.id[0] != '\0';
-	if (!out->has_head)
-		return 0;
-	for (size_t i = 0; i < inputs->ninput; i++) {
-		int dirty = repo_is_dirty(env->repo, &inputs->input[i], err);
+	for (size_t i = 0; i < inputs->ninput && out->has_head; i++) {
+		int dirty = repo_is_dirty(repo, &inputs->input[i], err);
 		if (dirty < 0)
 			return -1;
 		if (!dirty)
@@ -155,6 +147,31 @@ static int find_git_state(const struct capture_env *env, const struct inputs *in
 			sizeof *out->dirty);
 		out->dirty[out->ndirty++] = xstrdup(inputs->input[i].path);
 	}
+	return 0;
+}
+
+/* A repository that cannot be read costs the tag, not the capture. */
+static int find_git_state(struct capture *c, const struct inputs *inputs,
+	struct git_state *out, struct err *err)
+{
+	const struct capture_env *env = c->env;
+	struct err cause = ERR_INIT;
+
+	memset(out, 0, sizeof *out);
+	if (!env->repo || c->result->has_git_fault)
+		return 0;
+	if (env->commit) {
+		out->has_head = 1;
+		return repo_resolve(env->repo, env->commit, &out->head, err);
+	}
+	if (compare_with_head(env->repo, inputs, out, &cause) == 0)
+		return 0;
+	char *text = err_text(&cause);
+	log_warn("no commit is recorded: %s", text);
+	free(text);
+	err_release(&cause);
+	git_state_release(out);
+	c->result->has_git_fault = 1;
 	return 0;
 }
 
@@ -216,7 +233,7 @@ static int set_load(struct capture *c, struct program_set *set, const struct var
 		set->key_program[p] =
 			program_for_keys(&set->programs.program[p]);
 	hash_sources(set, m);
-	rc = find_git_state(c->env, &set->inputs, &set->git, err);
+	rc = find_git_state(c, &set->inputs, &set->git, err);
 	return rc;
 }
 

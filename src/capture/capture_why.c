@@ -534,8 +534,10 @@ void capture_explain(struct capture *c, struct group *g, struct job *job)
 		return;
 	}
 	if (job->is_retagged) {
-		reasons_add(out, REASON_COMMIT,
-			"tagged dirty, and clean now", NULL, NULL, NULL);
+		reasons_add(out, REASON_COMMIT, job->row.dirty ?
+			"tagged dirty, and clean now" :
+			"made without a commit, and committed now",
+			NULL, NULL, NULL);
 		return;
 	}
 	if (!sha256_equal(&job->inputs_id, &job->row.inputs_id)) {

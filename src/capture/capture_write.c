@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "util/limits.h"
+#include "format/bundle.h"
 #include "format/sttf.h"
 #include "util/log.h"
 #include "util/mem.h"
@@ -168,19 +169,9 @@ static int retag(struct capture *c, const struct group *g, struct job *job,
 {
 	char *dir = fs_join(c->env->root, job->path);
 	char *path = fs_join(dir, "trace.json");
-	struct buf text = BUF_INIT;
-	cJSON *json = NULL;
-	int rc = fs_read(path, LIMIT_MANIFEST_BYTES, &text, err);
+	cJSON *git = git_json(&g->set->git);
+	int rc = bundle_set_git(dir, git, err);
 
-	if (rc == 0)
-		rc = json_parse(path, text.data, text.len, &json, err);
-	if (rc == 0) {
-		cJSON_ReplaceItemInObjectCaseSensitive(json, "git",
-			git_json(&g->set->git));
-		char *out = cJSON_Print(json);
-		rc = fs_write(path, out, strlen(out), 1, err);
-		cJSON_free(out);
-	}
 	for (size_t i = 0; i < job->row.nfile && rc == 0; i++) {
 		struct bundle_file *f = &job->row.file[i];
 		if (strcmp(f->key, "trace") != 0)
@@ -197,8 +188,7 @@ static int retag(struct capture *c, const struct group *g, struct job *job,
 	}
 	if (rc == 0)
 		rc = add_history(c, g, job, &job->row.content_id, err);
-	cJSON_Delete(json);
-	buf_release(&text);
+	cJSON_Delete(git);
 	free(path);
 	free(dir);
 	return rc;
@@ -368,7 +358,7 @@ static int keep_git(struct capture *c, const struct job *job, cJSON *json)
 	struct err err = ERR_INIT;
 	cJSON *old = NULL;
 
-	if (fs_read(path, LIMIT_MANIFEST_BYTES, &text, &err) == 0 &&
+	if (fs_read(path, LIMIT_TRACE_BYTES, &text, &err) == 0 &&
 	    is_recorded(job, "trace", &text) &&
 	    json_parse(path, text.data, text.len, &old, &err) == 0) {
 		cJSON *git = cJSON_DetachItemFromObjectCaseSensitive(old,

@@ -150,11 +150,14 @@ static int check_outputs(const struct capture_env *env, struct job *job, struct 
 	return rc;
 }
 
-/* A bundle tagged dirty whose inputs are those of HEAD now. */
+/*
+ * A bundle tagged dirty, or made when there was no commit that could be read,
+ * whose inputs are those of HEAD now.
+ */
 static int wants_retag(const struct group *g, const struct job *job)
 {
-	return job->row.dirty && g->set->git.has_head &&
-		g->set->git.ndirty == 0;
+	return (job->row.dirty || !job->row.commit[0]) &&
+		g->set->git.has_head && g->set->git.ndirty == 0;
 }
 
 struct alias_lookup {

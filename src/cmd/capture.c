@@ -421,7 +421,8 @@ static int bring_up_to_date(struct session *s, struct options *o,
 	    targets_capture(s, &targets, plan, !plan && isatty(STDERR_FILENO) &&
 	    !o->silent && !o->json ? show_progress : NULL, result, err))
 		goto out;
-	if (can_skip && s->store)
+	/* What cannot be read today may be read tomorrow, and tag the bundles. */
+	if (can_skip && s->store && !s->has_repo_fault && !result->has_git_fault)
 		unchanged_record(&request, s->store, &s->driver, head,
 			started_ns, &result->inputs, result);
 	rc = 0;

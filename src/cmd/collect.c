@@ -76,14 +76,19 @@ static void list_traces(struct keeping *k, const struct manifest *m)
 static int list_commits(struct keeping *k, struct session *s)
 {
 	struct repo *repo = session_repo(s);
+	struct err fault = ERR_INIT;
 	char head[41];
 	if (!repo) {
 		k->is_any_commit = 1;
 		return 0;
 	}
-	if (repo_head_id(repo, head, k->err) < 0
-		|| repo_each_tag(repo, see_tag, k, k->err) < 0)
-		return -1;
+	if (repo_head_id(repo, head, &fault) < 0
+		|| repo_each_tag(repo, see_tag, k, &fault) < 0) {
+		log_verbose("all commits count as current: %s", fault.message);
+		err_release(&fault);
+		k->is_any_commit = 1;
+		return 0;
+	}
 	map_puts(&k->commit, head, 0);
 	return 0;
 }

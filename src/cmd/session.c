@@ -380,6 +380,7 @@ struct repo *session_repo(struct session *s)
 		log_warn("no commit is recorded: %s", text);
 		free(text);
 		s->repo = NULL;
+		s->has_repo_fault = 1;
 	}
 	err_release(&err);
 	return s->repo;

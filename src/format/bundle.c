@@ -313,18 +313,19 @@ static int read_trace(const struct fields *f, struct bundle *out)
 	return read_artifacts(f, out);
 }
 
-int bundle_open(const char *path, struct bundle *out, struct err *err)
+/* Reads trace.json of the bundle at a path; *dir is the folder. */
+static int read_document(const char *path, char **out_dir, struct doc *doc,
+	struct err *err)
 {
-	struct doc doc = { 0 };
 	struct buf text = BUF_INIT;
 	struct stat st;
 	char *name = NULL;
 	int dir = -1, fd = -1, ret = -1;
-	*out = (struct bundle) { 0 };
+	*out_dir = NULL;
 	if (fs_is_dir(path)) {
-		out->dir = xstrdup(path);
+		*out_dir = xstrdup(path);
 	} else if (!strcmp(fs_basename(path), "trace.json")) {
-		out->dir = fs_dirname(path);
+		*out_dir = fs_dirname(path);
 	} else if (fs_exists(path)) {
 		err_set(err, STATUS_INPUT,
 			"'%s' is neither a .sttrace folder nor its trace.json",
@@ -334,8 +335,8 @@ int bundle_open(const char *path, struct bundle *out, struct err *err)
 		err_errno(err, STATUS_INPUT, "cannot open the bundle '%s'", path);
 		goto out;
 	}
-	name = fs_join(out->dir, "trace.json");
-	dir = open_dir(out->dir, err);
+	name = fs_join(*out_dir, "trace.json");
+	dir = open_dir(*out_dir, err);
 	if (dir < 0)
 		goto out;
 	fd = open_inside(dir, "trace.json");
@@ -351,14 +352,33 @@ int bundle_open(const char *path, struct bundle *out, struct err *err)
 		goto out;
 	}
 	if (read_through(fd, name, (uint64_t)st.st_size, NULL, &text, err) < 0
-		|| json_read(name, buf_str(&text), text.len, JSON_PLAIN, &doc,
+		|| json_read(name, buf_str(&text), text.len, JSON_PLAIN, doc,
 			err) < 0)
 		goto out;
-	struct fields f = { .doc = &doc, .object = doc.root, .err = err };
-	if (!cJSON_IsObject(doc.root)) {
-		fields_fail(&f, doc.root, NULL, "it must be an object");
+	if (!cJSON_IsObject(doc->root)) {
+		struct fields f = { .doc = doc, .object = doc->root, .err = err };
+		fields_fail(&f, doc->root, NULL, "it must be an object");
 		goto out;
 	}
+	ret = 0;
+out:
+	buf_release(&text);
+	free(name);
+	if (fd >= 0)
+		close(fd);
+	if (dir >= 0)
+		close(dir);
+	return ret;
+}
+
+int bundle_open(const char *path, struct bundle *out, struct err *err)
+{
+	struct doc doc = { 0 };
+	int ret = -1;
+	*out = (struct bundle) { 0 };
+	if (read_document(path, &out->dir, &doc, err) < 0)
+		goto out;
+	struct fields f = { .doc = &doc, .object = doc.root, .err = err };
 	if (read_trace(&f, out) < 0)
 		goto out;
 	out->json = doc.root;
@@ -368,12 +388,66 @@ out:
 	if (ret < 0)
 		bundle_release(out);
 	doc_release(&doc);
+	return ret;
+}
+
+/* Length of the JSON value at p, which has been read without a fault. */
+static size_t value_length(const char *p)
+{
+	size_t n = 0;
+	int depth = 0, is_string = 0;
+	for (;; n++) {
+		if (is_string) {
+			n += p[n] == '\\';
+			is_string = p[n] != '"';
+			if (!is_string && !depth)
+				return n + 1;
+		} else if (p[n] == '"') {
+			is_string = 1;
+		} else if (p[n] == '{' || p[n] == '[') {
+			depth++;
+		} else if (p[n] == '}' || p[n] == ']') {
+			if (!depth)
+				return n;
+			if (!--depth)
+				return n + 1;
+		} else if (!depth && strchr(", \t\r\n", p[n])) {
+			return n;
+		}
+	}
+}
+
+int bundle_set_git(const char *path, const cJSON *git, struct err *err)
+{
+	struct doc doc = { 0 };
+	struct buf section = BUF_INIT, text = BUF_INIT;
+	char *dir = NULL, *name = NULL;
+	int ret = read_document(path, &dir, &doc, err);
+	if (ret < 0)
+		goto out;
+	const cJSON *old = cJSON_GetObjectItemCaseSensitive(doc.root, "git");
+	name = fs_join(dir, "trace.json");
+	if (!old) {
+		ret = err_set(err, STATUS_INPUT, "'%s' has no git section", name);
+		goto out;
+	}
+	size_t at = doc_mark(&doc, old)->raw;
+	size_t end = at + value_length(doc.text + at);
+	fields_print(git, FIELDS_INDENTED, &section);
+	buf_add(&text, doc.text, at);
+	for (size_t i = 0; i + 1 < section.len; i++) {
+		buf_addch(&text, section.data[i]);
+		if (section.data[i] == '\n')
+			buf_addch(&text, '\t');	/* it is one level down */
+	}
+	buf_add(&text, doc.text + end, doc.ntext - end);
+	ret = fs_write(name, text.data, text.len, 1, err);
+out:
+	buf_release(&section);
 	buf_release(&text);
+	doc_release(&doc);
 	free(name);
-	if (fd >= 0)
-		close(fd);
-	if (dir >= 0)
-		close(dir);
+	free(dir);
 	return ret;
 }
 

@@ -194,3 +194,96 @@ run 0 restored
 expect_json $trace git null
 expect_equal "$(grep -c 'stbuild: warning: ' err)" 1 "$(cat err)"
 expect_text err unheard
+# Nor is it forgotten by a run in which nothing changed.
+run 0 current
+expect_text err unheard
+
+# Once it can be read, the bundle is tagged, and nothing drawn.
+git config -f p/.git/config --unset extensions.unheardOf
+git config -f p/.git/config --replace-all core.repositoryformatversion 0
+expect_status 0 "$STBUILD" -C p -n
+expect_text out 't@1: made without a commit, and committed now'
+run 0 retagged
+tag dirty false
+run 0 current
+
+# Objects that are lost cost the tag and a warning, not the capture.
+edit p/inc/shade.glsl 's/0.0, 1.0/1.0, 1.0/'
+mv p/.git/objects lost
+mkdir p/.git/objects
+run 1 built
+expect_json $trace git null
+expect_equal "$(grep -c 'stbuild: warning: no commit is recorded: ' err)" 1 "$(cat err)"
+rm -r p/.git/objects
+mv lost p/.git/objects
+run 0 current
+git -C p commit -qam 'shade'
+run 0 retagged
+tag commit "$(git -C p rev-parse HEAD)"
+
+# Made before the first commit, and tagged by the first that has its inputs.
+write_project early
+git init -q early
+capture 0 1 -C early
+git -C early add notes.txt
+git -C early commit -qm 'no inputs'
+capture 0 0 -C early
+expect_bundles current
+git -C early add .
+git -C early commit -qm all
+capture 0 0 -C early
+expect_bundles retagged
+expect_json early/target/traces/t@1.sttrace/trace.json git.commit \
+	"$(git -C early rev-parse HEAD)"
+capture 0 0 -C early
+expect_bundles current
+
+# Retagging leaves all bytes but those of the section, whatever the numbers.
+git init -q exact
+write_project exact
+cat >exact/stbuild.json <<'JSON'
+{
+	"format": 1,
+	"project": { "name": "exact \u0007 \"git\": { }" },
+	"render": { "width": 8, "height": 8, "fps": 29.97 },
+	"shader": { "include_dirs": [ "inc" ] },
+	"uniform": [
+		{ "name": "wide", "type": "vec3", "default": [ 1e-30, 0.1, -3.4e38 ] },
+		{ "name": "whole", "type": "int", "default": 2147483647 }
+	],
+	"pass": [
+		{ "name": "sim", "kind": "buffer", "source": "s/sim.frag", "width": 3, "height": 5,
+			"input": [ { "channel": 0, "source": "sim", "frame": "previous" } ] },
+		{ "name": "image", "kind": "image", "source": "s/image.frag",
+			"input": [ { "channel": 0, "source": "sim" } ] }
+	],
+	"trace": [ { "name": "t", "frame": 1, "set": { "whole": -2147483648 },
+		"timeline": [ { "frame": 1, "set": { "wide": [ 0.30000001, 1e20, 5e-324 ] } } ] } ]
+}
+JSON
+echo 'void mainImage(out vec4 c, in vec2 p) { c = texture(iChannel0, p) + wide.x; }' \
+	>exact/s/sim.frag
+git -C exact add .
+git -C exact commit -qm one
+echo 'vec4 shade() { return texture(iChannel0, vec2(0.5)) + wide.xyzx * float(whole); }' \
+	>exact/inc/shade.glsl
+capture 0 3 -C exact
+cp exact/target/traces/t@1.sttrace/trace.json before.json
+git -C exact commit -qam two
+capture 0 0 -C exact
+expect_bundles retagged
+diff before.json exact/target/traces/t@1.sttrace/trace.json >changes || :
+sed -n 's/^[<>] \t*"\([a-z_]*\)": .*/\1/p; t; s/^[<>].*/other/p' changes | sort -u >keys
+printf '%s\n' commit dirty dirty_inputs >want
+if grep -q describe keys; then
+	printf '%s\n' commit describe dirty dirty_inputs >want
+fi
+grep -v committed_at keys >keys.got
+expect_same want keys.got
+expect_status 0 "$STBUILD" -C exact -q
+# As if it had been made so.
+cp exact/target/traces/t@1.sttrace/trace.json tagged.json
+rm -r exact/target
+capture 0 0 -C exact
+expect_bundles restored
+expect_same tagged.json exact/target/traces/t@1.sttrace/trace.json

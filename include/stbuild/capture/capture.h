@@ -87,6 +87,7 @@ struct capture_result {
 	uint64_t expected_ns;		/* under dry_run: of all draws */
 	struct reasons driver;		/* what differs, when it is another one */
 	struct inputs inputs;		/* all that the bundles rest on */
+	int has_git_fault;		/* the repository could not be read (a warning said so) */
 	int signal;			/* the run was interrupted by it; else 0 */
 };
 

@@ -44,6 +44,7 @@ struct session {
 	struct store *store;
 	struct repo *repo;
 	int repo_was_tried;
+	int has_repo_fault;		/* there is one that cannot be opened */
 	struct worker *worker;
 	struct driver_row driver;
 	int has_driver;

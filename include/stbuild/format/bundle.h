@@ -51,6 +51,13 @@ int bundle_read(const struct bundle *b, const char *key, struct buf *out,
 /* Writing ------------------------------------------------------------------ */
 
 /*
+ * Replaces the "git" section of the trace.json that stands there, and not a
+ * byte besides. Read as bundle_open does, written as bundle_finish does.
+ */
+int bundle_set_git(const char *path, const cJSON *git, struct err *err)
+	WARN_UNUSED;
+
+/*
  * Writers of different bundles may be filled on different threads. What stands
  * at path may be an earlier bundle or an empty folder, nothing else; when the
  * path is on record as a bundle of ours, also a folder without trace.json.
