@@ -1,5 +1,6 @@
 #include "project/image.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +22,10 @@ struct picture {
 	size_t nbyte, at;
 	int max_width, max_height;
 	int width, height;
+	int orientation;	/* of EXIF: 1 to 8 */
 	uint8_t *rgba;
 	uint8_t *line;		/* of four CMYK channels */
+	uint8_t *wide;		/* RGBA of 16 bits, of the machine's byte order */
 	png_bytep *row;
 	jmp_buf escape;
 	char message[JMSG_LENGTH_MAX + 80];
@@ -43,6 +46,75 @@ static int check_size(struct picture *p, unsigned long width,
 	p->width = (int)width;
 	p->height = (int)height;
 	return 0;
+}
+
+/* Orientation -------------------------------------------------------------- */
+
+static unsigned tiff_u16(const uint8_t *b, int is_little)
+{
+	return is_little ? (unsigned)(b[0] | b[1] << 8)
+		: (unsigned)(b[0] << 8 | b[1]);
+}
+
+/*
+ * The orientation in an EXIF block (a TIFF: CIPA DC-008, 4.6.4), taken as
+ * browsers take it: of the first directory the first entry that is one short
+ * within 1..8. Without any: 1, as it stands.
+ */
+static int exif_orientation(const uint8_t *b, size_t n)
+{
+	if (n < 8 || (memcmp(b, "II*\0", 4) && memcmp(b, "MM\0*", 4)))
+		return 1;
+	int is_little = *b == 'I';
+	size_t at = is_little ? get_u32le(b + 4)
+		: (size_t)tiff_u16(b + 4, 0) << 16 | tiff_u16(b + 6, 0);
+	if (at > n || n - at < 2)
+		return 1;
+	unsigned nentry = tiff_u16(b + at, is_little);
+	at += 2;
+	for (; nentry && n - at >= 12; nentry--, at += 12) {
+		const uint8_t *e = b + at;
+		unsigned count_word = tiff_u16(e + (is_little ? 4 : 6), is_little);
+		unsigned other_word = tiff_u16(e + (is_little ? 6 : 4), is_little);
+		unsigned value = tiff_u16(e + 8, is_little);
+		if (tiff_u16(e, is_little) == 0x112 && tiff_u16(e + 2, is_little) == 3
+			&& count_word == 1 && !other_word && value >= 1 && value <= 8)
+			return (int)value;
+	}
+	return 1;
+}
+
+/*
+ * Turns the picture as its orientation says: 2, 4, 5 and 7 are mirrored, 5 to 8
+ * have rows for columns.
+ */
+static void orient(struct picture *p)
+{
+	int o = p->orientation;
+	if (o <= 1)
+		return;
+	int is_turned = o >= 5;
+	int width = is_turned ? p->height : p->width;
+	int height = is_turned ? p->width : p->height;
+	/* Whether the source is walked from the right, and from below. */
+	int from_right = o == 2 || o == 3 || o == 7 || o == 8;
+	int from_below = o == 3 || o == 4 || o == 6 || o == 7;
+	uint8_t *to = xmalloc((size_t)width * (size_t)height * 4);
+	for (int y = 0; y < height; y++) {
+		for (int x = 0; x < width; x++) {
+			int column = is_turned ? y : x, row = is_turned ? x : y;
+			if (from_right)
+				column = p->width - 1 - column;
+			if (from_below)
+				row = p->height - 1 - row;
+			memcpy(to + ((size_t)y * (size_t)width + (size_t)x) * 4, p->rgba
+				+ ((size_t)row * (size_t)p->width + (size_t)column) * 4, 4);
+		}
+	}
+	free(p->rgba);
+	p->rgba = to;
+	p->width = width;
+	p->height = height;
 }
 
 /* PNG ---------------------------------------------------------------------- */
@@ -70,6 +142,51 @@ static void png_take(png_structp png, png_bytep to, size_t n)
 	p->at += n;
 }
 
+static int is_little_endian(void)
+{
+	const uint16_t one = 1;
+	return *(const uint8_t *)&one;
+}
+
+/*
+ * 16 bits a channel become 8 as in Chromium, whose decoder goes by half floats
+ * for colour: v / 65535 to the nearest half, that times 255 to the nearest
+ * integer. Grey pictures keep their high bytes there.
+ */
+static void narrow(struct picture *p)
+{
+	uint8_t *of = xmalloc(65536);
+	for (int v = 0; v < 65536; v++) {
+		int exponent;
+		float whole = (float)v / 65535.0f;
+		(void)frexpf(whole, &exponent);
+		/* A half has 11 significant bits. */
+		float half = ldexpf(rintf(ldexpf(whole, 11 - exponent)), exponent - 11);
+		of[v] = (uint8_t)(half * 255.0f + 0.5f);
+	}
+	size_t n = (size_t)p->width * (size_t)p->height * 4;
+	p->rgba = xmalloc(n);
+	for (size_t i = 0; i < n; i++) {
+		uint16_t v;
+		memcpy(&v, p->wide + 2 * i, sizeof v);
+		p->rgba[i] = of[v];
+	}
+	free(of);
+}
+
+static void png_take_orientation(struct picture *p, png_structp png,
+	png_infop info)
+{
+#ifdef PNG_eXIf_SUPPORTED
+	png_bytep exif;
+	png_uint_32 n;
+	if (png_get_eXIf_1(png, info, &n, &exif))
+		p->orientation = exif_orientation(exif, n);
+#else
+	(void)p, (void)png, (void)info;
+#endif
+}
+
 static void png_decode(struct picture *p, png_structp png, png_infop info)
 {
 	png_set_read_fn(png, p, png_take);
@@ -77,7 +194,7 @@ static void png_decode(struct picture *p, png_structp png, png_infop info)
 		(png_uint_32)p->max_height);
 	png_set_chunk_cache_max(png, 64);
 	png_set_chunk_malloc_max(png, 8u << 20);
-	/* Of what is beside the pixels only tRNS and PLTE matter. */
+	/* Of what is beside the pixels only tRNS, PLTE and eXIf matter. */
 	png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
 	png_read_info(png, info);
 	int depth = png_get_bit_depth(png, info);
@@ -85,12 +202,22 @@ static void png_decode(struct picture *p, png_structp png, png_infop info)
 	if (check_size(p, png_get_image_width(png, info),
 		png_get_image_height(png, info)))
 		png_error(png, p->message);
+	/* Behind the pixels it does not count. */
+	png_take_orientation(p, png, info);
 	/* Deflate gives at most 1032 bytes for one. */
 	uint64_t raw = (uint64_t)png_get_rowbytes(png, info) * (uint64_t)p->height;
 	if (raw / 1100 > p->nbyte)
 		png_error(png, "fewer bytes than its size needs");
-	if (depth == 16)
-		png_set_strip_16(png);	/* the high byte */
+	int is_wide = depth == 16 && type & PNG_COLOR_MASK_COLOR;
+	if (is_wide && raw > LIMIT_ASSET_BYTES / 2) {
+		snprintf(p->message, sizeof p->message,
+			"a picture of 16 bits and more than %u MiB", LIMIT_ASSET_BYTES >> 21);
+		longjmp(p->escape, 1);
+	}
+	if (depth == 16 && !is_wide)
+		png_set_strip_16(png);
+	else if (is_wide && is_little_endian())
+		png_set_swap(png);
 	if (type == PNG_COLOR_TYPE_PALETTE)
 		png_set_palette_to_rgb(png);
 	if (type == PNG_COLOR_TYPE_GRAY && depth < 8)
@@ -99,18 +226,24 @@ static void png_decode(struct picture *p, png_structp png, png_infop info)
 		png_set_tRNS_to_alpha(png);
 	if (!(type & PNG_COLOR_MASK_COLOR))
 		png_set_gray_to_rgb(png);
-	png_set_add_alpha(png, 0xff, PNG_FILLER_AFTER);
+	png_set_add_alpha(png, is_wide ? 0xffff : 0xff, PNG_FILLER_AFTER);
 	png_set_interlace_handling(png);
 	png_read_update_info(png, info);
-	size_t stride = (size_t)p->width * 4;
+	size_t stride = (size_t)p->width * (is_wide ? 8 : 4);
 	if (png_get_rowbytes(png, info) != stride)
 		png_error(png, "an unknown pixel layout");
-	p->rgba = xmalloc(stride * (size_t)p->height);
+	uint8_t *pixels = xmalloc(stride * (size_t)p->height);
+	if (is_wide)
+		p->wide = pixels;
+	else
+		p->rgba = pixels;
 	p->row = xcalloc((size_t)p->height, sizeof *p->row);
 	for (int y = 0; y < p->height; y++)
-		p->row[y] = p->rgba + stride * (size_t)y;
+		p->row[y] = pixels + stride * (size_t)y;
 	png_read_image(png, p->row);
 	png_read_end(png, NULL);
+	if (is_wide)
+		narrow(p);
 }
 
 static int decode_png(struct picture *p)
@@ -164,6 +297,19 @@ static void jpeg_count_scans(j_common_ptr d)
 	longjmp(p->escape, 1);
 }
 
+/* The first block counts, whatever it says. */
+static void jpeg_take_orientation(struct picture *p,
+	const struct jpeg_decompress_struct *d)
+{
+	for (const struct jpeg_marker_struct *m = d->marker_list; m; m = m->next) {
+		if (m->marker != JPEG_APP0 + 1 || m->data_length < 6
+			|| memcmp(m->data, "Exif", 5))
+			continue;
+		p->orientation = exif_orientation(m->data + 6, m->data_length - 6);
+		return;
+	}
+}
+
 static void jpeg_decode(struct picture *p, struct jpeg *jpeg)
 {
 	struct jpeg_decompress_struct *d = &jpeg->d;
@@ -172,7 +318,9 @@ static void jpeg_decode(struct picture *p, struct jpeg *jpeg)
 	d->progress = &jpeg->progress;
 	d->mem->max_memory_to_use = 0;
 	jpeg_mem_src(d, (unsigned char *)p->bytes, (unsigned long)p->nbyte);
+	jpeg_save_markers(d, JPEG_APP0 + 1, 0xffff);
 	jpeg_read_header(d, TRUE);
+	jpeg_take_orientation(p, d);
 	if (check_size(p, d->image_width, d->image_height))
 		longjmp(p->escape, 1);
 	/* Each block of 8 x 8 costs a bit at least. */
@@ -197,13 +345,10 @@ static void jpeg_decode(struct picture *p, struct jpeg *jpeg)
 		for (int x = 0; x < p->width; x++, to += 4) {
 			const uint8_t *from = p->line + (is_cmyk ? 4 : 3) * x;
 			for (int c = 0; c < 3; c++) {
+				/* Ink is written the other way round, as browsers take
+				 * it, Adobe's marker or not. */
 				int ink = from[c], black = is_cmyk ? from[3] : 255;
-				/* Adobe writes ink the other way round. */
-				if (is_cmyk && !d->saw_Adobe_marker) {
-					ink = 255 - ink;
-					black = 255 - black;
-				}
-				to[c] = (uint8_t)((ink * black + 127) / 255);
+				to[c] = (uint8_t)(ink * black / 255);
 			}
 			to[3] = 255;
 		}
@@ -232,12 +377,23 @@ out:
 
 /* Either ------------------------------------------------------------------- */
 
+static void refuse_content(struct picture *p, const char *content)
+{
+	static const char lfs[] = "version https://git-lfs.github.com/spec/";
+	if (p->nbyte >= sizeof lfs - 1 && !memcmp(p->bytes, lfs, sizeof lfs - 1))
+		snprintf(p->message, sizeof p->message, "a Git LFS pointer; "
+			"fetch the file itself with 'git lfs pull'");
+	else if (content && !strcmp(content, "empty"))
+		snprintf(p->message, sizeof p->message, "the file is empty");
+	else
+		snprintf(p->message, sizeof p->message, "neither PNG nor JPEG%s%s",
+			content ? ", but " : "", content ? content : "");
+}
+
 static int decode(const char *name, const void *bytes, size_t n,
 	int max_width, int max_height, int *width, int *height, uint8_t **rgba,
 	struct err *err)
 {
-	static const char lfs[] = "version https://git-lfs.github.com/spec/";
-	const unsigned char *b = bytes;
 	*rgba = NULL;
 	struct picture *p = xcalloc(1, sizeof *p);
 	p->name = name;
@@ -245,20 +401,19 @@ static int decode(const char *name, const void *bytes, size_t n,
 	p->nbyte = n;
 	p->max_width = max_width;
 	p->max_height = max_height;
-	int result;
-	if (n >= 8 && !memcmp(b, "\x89PNG\r\n\x1a\n", 8)) {
+	const char *content = image_content(bytes, n);
+	int result = -1;
+	if (content && !strcmp(content, "PNG"))
 		result = decode_png(p);
-	} else if (n >= 3 && !memcmp(b, "\xff\xd8\xff", 3)) {
+	else if (content && !strcmp(content, "JPEG"))
 		result = decode_jpeg(p);
-	} else {
-		snprintf(p->message, sizeof p->message, "%s",
-			n >= sizeof lfs - 1 && !memcmp(b, lfs, sizeof lfs - 1)
-			? "a Git LFS pointer; fetch the file itself with 'git lfs pull'"
-			: "neither PNG nor JPEG");
-		result = -1;
-	}
+	else
+		refuse_content(p, content);
 	free(p->row);
 	free(p->line);
+	free(p->wide);
+	if (!result)
+		orient(p);
 	if (result) {
 		free(p->rgba);
 		err_set(err, STATUS_INPUT, "cannot decode '%s': %s", name, p->message);

@@ -30,6 +30,7 @@ struct png_options {
 	const png_byte *alpha;		/* of the palette */
 	int nalpha;
 	const png_color_16 *key;	/* transparent colour */
+	const struct buf *exif;
 };
 
 /* rows: packed as PNG has them. */
@@ -50,6 +51,9 @@ static void write_png(struct buf *out, int width, int height,
 		png_set_PLTE(png, info, o->palette, o->npalette);
 	if (o->alpha || o->key)
 		png_set_tRNS(png, info, o->alpha, o->nalpha, o->key);
+	if (o->exif)
+		png_set_eXIf_1(png, info, (png_uint_32)o->exif->len,
+			(png_bytep)o->exif->data);
 	size_t stride = png_get_rowbytes(png, info);
 	png_bytep *row = xcalloc((size_t)height, sizeof *row);
 	for (int y = 0; y < height; y++)
@@ -171,7 +175,7 @@ static void pngs(void)
 	decodes(&f, 2, 1, "121212ff 343434ff");
 	write_png(&f, 1, 1, &(struct png_options) { .depth = 16, .type = PNG_COLOR_TYPE_RGBA },
 		(const uint8_t[]) { 0x12, 0xff, 0x34, 0x00, 0xff, 0xfe, 0x80, 0x7f });
-	decodes(&f, 1, 1, "1234ff80");
+	decodes(&f, 1, 1, "1334ff80");
 	write_png(&f, 4, 1, &(struct png_options) { .depth = 2, .type = PNG_COLOR_TYPE_GRAY },
 		(const uint8_t[]) { 0x1b });
 	decodes(&f, 4, 1, "000000ff 555555ff aaaaaaff ffffffff");
@@ -194,7 +198,8 @@ static void pngs(void)
 	write_png(&f, 2, 2, &(struct png_options) {
 		.depth = 8, .type = PNG_COLOR_TYPE_RGBA }, rgba);
 	for (size_t n = 0; n < f.len; n++)
-		fails(ASSET_TEXTURE, f.data, n, n < 8 ? "neither" : "ends early");
+		fails(ASSET_TEXTURE, f.data, n, !n ? "is empty" : n < 8 ? "neither"
+			: "ends early");
 	f.data[45] ^= 1;
 	fails(ASSET_TEXTURE, f.data, f.len, "cannot decode");
 	write_png_bomb(&f);
@@ -205,6 +210,220 @@ static void pngs(void)
 	fails(ASSET_TEXTURE, f.data, f.len, "cannot decode");
 	free(wide);
 	buf_release(&f);
+}
+
+/* What Chromium reads of colours of 16 bits; grey is cut. */
+static void wide_pngs(void)
+{
+	static const struct { int wide, colour; } row[] = {
+		{ 0, 0 }, { 128, 0 }, { 129, 1 }, { 384, 1 }, { 0x12c8, 19 }, { 0x4381, 67 },
+		{ 0x7fff, 128 }, { 0x80ff, 128 }, { 65535 - 0x80ff, 127 }, { 0xff00, 254 },
+		{ 0xff7e, 255 }, { 65535 - 257, 254 }, { 0xffff, 255 }
+	};
+	struct buf f = BUF_INIT;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		uint8_t high = (uint8_t)(row[i].wide >> 8), low = (uint8_t)row[i].wide;
+		const uint8_t bytes[] = { high, low, 0, 0, 0xff, 0xff, high, low };
+		char hex[16];
+		snprintf(hex, sizeof hex, "%02x00ff%02x", row[i].colour, row[i].colour);
+		write_png(&f, 1, 1, &(struct png_options) { .depth = 16,
+			.type = PNG_COLOR_TYPE_RGBA, .gamma = 1.0 }, bytes);
+		decodes(&f, 1, 1, hex);
+		snprintf(hex, sizeof hex, "%02x00ffff", row[i].colour);
+		write_png(&f, 1, 1, &(struct png_options) { .depth = 16,
+			.type = PNG_COLOR_TYPE_RGB, .is_interlaced = 1 }, bytes);
+		decodes(&f, 1, 1, hex);
+		/* A key is compared before anything is lost. */
+		write_png(&f, 1, 1, &(struct png_options) { .depth = 16,
+			.type = PNG_COLOR_TYPE_RGB, .key = &(png_color_16) {
+			.red = (png_uint_16)row[i].wide, .blue = 0xffff } }, bytes);
+		snprintf(hex, sizeof hex, "%02x00ff00", row[i].colour);
+		decodes(&f, 1, 1, hex);
+		write_png(&f, 1, 1, &(struct png_options) { .depth = 16,
+			.type = PNG_COLOR_TYPE_GRAY_ALPHA }, (const uint8_t[]) { high, low,
+			0x12, 0xff });
+		snprintf(hex, sizeof hex, "%02x%02x%02x12", high, high, high);
+		decodes(&f, 1, 1, hex);
+	}
+	buf_release(&f);
+}
+
+/* EXIF: a header, and a directory with entries of (tag, type, count, value). */
+static void exif_begin(struct buf *b, int is_little, int nentry)
+{
+	buf_reset(b);
+	buf_add(b, is_little ? "II*\0\x08\0\0\0" : "MM\0*\0\0\0\x08", 8);
+	buf_add(b, (char[]) { is_little ? (char)nentry : '\0',
+		is_little ? '\0' : (char)nentry }, 2);
+}
+
+static void exif_entry(struct buf *b, int is_little, int tag, int type, int count,
+	int value)
+{
+	uint8_t e[12] = { 0 };
+	e[is_little ? 0 : 1] = (uint8_t)tag, e[is_little ? 1 : 0] = (uint8_t)(tag >> 8);
+	e[is_little ? 2 : 3] = (uint8_t)type;
+	e[is_little ? 4 : 7] = (uint8_t)count;
+	e[is_little ? 8 : 9] = (uint8_t)value;
+	buf_add(b, e, sizeof e);
+}
+
+static void exif_of(struct buf *b, int is_little, int orientation)
+{
+	exif_begin(b, is_little, 1);
+	exif_entry(b, is_little, 0x112, 3, 1, orientation);
+	buf_add(b, "\0\0\0\0", 4);
+}
+
+/* Puts a segment behind the first of a JPEG. */
+static void add_app1(struct buf *jpeg, const char *head, const struct buf *exif)
+{
+	struct buf out = BUF_INIT;
+	size_t n = 2 + 6 + exif->len;
+	buf_add(&out, jpeg->data, 2);
+	buf_add(&out, "\xff\xe1", 2);
+	buf_addch(&out, (char)(n >> 8));
+	buf_addch(&out, (char)n);
+	buf_add(&out, head, 6);
+	buf_add(&out, exif->data, exif->len);
+	buf_add(&out, jpeg->data + 2, jpeg->len - 2);
+	buf_release(jpeg);
+	*jpeg = out;
+}
+
+/* 16 x 8: white top left, red top right, green bottom left, black. */
+static void write_quarters(struct buf *f)
+{
+	uint8_t rgb[8][16][3] = { { { 0 } } };
+	for (int y = 0; y < 8; y++)
+		for (int x = 0; x < 16; x++) {
+			rgb[y][x][0] = y < 4 ? 255 : 0;
+			rgb[y][x][1] = x < 8 ? 255 : 0;
+			rgb[y][x][2] = x < 8 && y < 4 ? 255 : 0;
+		}
+	write_jpeg(f, 16, 8, 3, JCS_RGB, JCS_RGB, rgb[0][0]);
+}
+
+/* Which quarter is where: top left, top right, bottom left, bottom right. */
+static void check_quarters(const struct buf *f, int is_turned, const char *want,
+	int line)
+{
+	int w, h;
+	uint8_t *rgba;
+	struct err err = ERR_INIT;
+	if (!test_int(image_decode_rgba8("f", f->data, f->len, &w, &h, &rgba, &err), 0,
+			"decode", __FILE__, line)) {
+		err_release(&err);
+		return;
+	}
+	test_int(w, is_turned ? 8 : 16, "width", __FILE__, line);
+	test_int(h, is_turned ? 16 : 8, "height", __FILE__, line);
+	char got[5] = "";
+	for (int i = 0; i < 4; i++) {
+		int x = i % 2 ? w - 2 : 1, y = i / 2 ? h - 2 : 1;
+		const uint8_t *p = rgba + 4 * (y * w + x);
+		got[i] = p[2] > 128 ? 'w' : p[0] > 128 ? 'r' : p[1] > 128 ? 'g' : 'k';
+	}
+	test_str(got, want, __FILE__, line);
+	free(rgba);
+}
+#define QUARTERS(is_turned, want) check_quarters(&f, is_turned, want, __LINE__)
+
+/* As browsers turn pictures, and as little as they do. */
+static void orientations(void)
+{
+	static const char *const want[10] = { "wrgk", "wrgk", "rwkg", "kgrw", "gkwr",
+		"wgrk", "gwkr", "krgw", "rkwg", "wrgk" };
+	struct buf f = BUF_INIT, exif = BUF_INIT, eight = BUF_INIT;
+	for (int o = 0; o < 10; o++) {
+		for (int is_little = 0; is_little < 2; is_little++) {
+			exif_of(&exif, is_little, o);
+			write_quarters(&f);
+			add_app1(&f, "Exif\0", &exif);
+			QUARTERS(o >= 5 && o <= 8, want[o]);
+			write_png(&f, 3, 2, &(struct png_options) { .depth = 8,
+				.type = PNG_COLOR_TYPE_GRAY, .exif = &exif },
+				(const uint8_t[]) { 1, 2, 3, 4, 5, 6 });
+			int w = 0, h;
+			uint8_t *rgba = NULL;
+			struct err err = ERR_INIT;
+			CHECK_INT(image_decode_rgba8("f", f.data, f.len, &w, &h, &rgba,
+				&err), 0);
+			CHECK_INT(w, o >= 5 && o <= 8 ? 2 : 3);
+			static const int corner[10] = { 1, 1, 3, 6, 4, 1, 4, 6, 3, 1 };
+			CHECK_INT(rgba ? rgba[0] : 0, corner[o]);
+			free(rgba);
+			err_release(&err);
+		}
+	}
+	/* The first block counts, whatever it says; others are not EXIF. */
+	exif_of(&exif, 1, 6);
+	exif_of(&eight, 0, 8);
+	write_quarters(&f);
+	add_app1(&f, "Exif\0", &eight);
+	add_app1(&f, "Exif\0", &exif);
+	QUARTERS(1, want[6]);
+	exif_begin(&eight, 0, 0);
+	add_app1(&f, "Exif\0", &eight);
+	QUARTERS(0, want[1]);
+	write_quarters(&f);
+	add_app1(&f, "Exif\0", &exif);
+	add_app1(&f, "http:/", &eight);
+	QUARTERS(1, want[6]);
+	/* One short within 1..8, the first such; a torn directory has what it has. */
+	static const struct { int type, count, turned; } row[] = {
+		{ 3, 1, 1 }, { 4, 1, 0 }, { 1, 1, 0 }, { 8, 1, 0 }, { 3, 2, 0 }, { 3, 0, 0 }
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		exif_begin(&exif, 1, 200);
+		exif_entry(&exif, 1, 0x100, 3, 1, 8);
+		exif_entry(&exif, 1, 0x112, 3, 1, 9);
+		exif_entry(&exif, 1, 0x112, row[i].type, row[i].count, 6);
+		exif_entry(&exif, 1, 0x111, 3, 1, 3);
+		write_quarters(&f);
+		add_app1(&f, "Exif\0", &exif);
+		QUARTERS(row[i].turned, want[row[i].turned ? 6 : 1]);
+	}
+	exif_of(&exif, 1, 6);
+	for (size_t n = 0; n < exif.len; n++) {
+		exif.len = n;
+		write_quarters(&f);
+		add_app1(&f, "Exif\0", &exif);
+		QUARTERS(n >= 22, want[n >= 22 ? 6 : 1]);
+		exif_of(&exif, 1, 6);
+	}
+	exif.data[4] = (char)0xff, exif.data[7] = (char)0xff;	/* far behind the end */
+	write_quarters(&f);
+	add_app1(&f, "Exif\0", &exif);
+	QUARTERS(0, want[1]);
+	buf_release(&exif);
+	buf_release(&eight);
+	buf_release(&f);
+}
+
+static void contents(void)
+{
+	static const struct { const char *bytes; size_t n; const char *want; } row[] = {
+		{ "RIFF\x10\0\0\0WEBPVP8 ", 16, "WebP" }, { "GIF89a", 6, "GIF" },
+		{ "\0\0\0\x20" "ftypavif", 12, "AVIF" }, { "\0\0\0\x20" "ftypheic", 12, "HEIC" },
+		{ "BM\x46\0\0\0\0\0\0\0\x36\0\0\0", 14, "BMP" },
+		{ "<svg xmlns=''/>", 15, "SVG" }, { "<?xml version='1.0'?>\n<svg/>", 28, "SVG" },
+		{ "\xef\xbb\xbf\n<!DOCTYPE HTML><p>", 22, "HTML" },
+		{ "<!-- a --><html>", 16, "HTML" }, { "MM\0*", 4, "TIFF" }, { "", 0, "empty" },
+		{ "\0\0\2\0\0\0\0\0\0\0\0\0\0\0\0\0TRUEVISION-XFILE.", 34, "TGA" }
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		CHECK_STR(image_content(row[i].bytes, row[i].n), row[i].want);
+		fails(ASSET_TEXTURE, row[i].bytes, row[i].n, row[i].want);
+		/* Shorter ones are read no further than they go. */
+		for (size_t n = 0; n < row[i].n; n++) {
+			char *part = xmemdup(row[i].bytes, n);
+			(void)image_content(part, n);
+			free(part);
+		}
+	}
+	CHECK(!image_content("RIFF....WAVE", 12) && !image_content("BMW is a car..", 14)
+		&& !image_content("void main() {}", 14));
 }
 
 static int near(int a, int b)
@@ -249,6 +468,23 @@ static void jpegs(void)
 		CHECK_INT(rgba[3], 255);
 		free(rgba);
 	}
+	/* Ink is inverted without Adobe's marker, too, and products are cut. */
+	for (int k = 0; k < 16 * 16 * 4; k++)
+		pixels[k] = (uint8_t)(k % 4 == 3 ? 100 : 77);
+	write_jpeg(&f, 16, 16, 4, JCS_CMYK, JCS_CMYK, pixels);
+	for (int has_marker = 1; has_marker >= 0; has_marker--) {
+		int w, h;
+		uint8_t *rgba = NULL;
+		struct err err = ERR_INIT;
+		CHECK_INT(image_decode_rgba8("f", f.data, f.len, &w, &h, &rgba, &err), 0);
+		CHECK_INT(rgba ? rgba[0] : 0, 77 * 100 / 255);
+		free(rgba);
+		err_release(&err);
+		CHECK_INT(!memcmp(f.data + 6, "Adobe", 5), has_marker);
+		memmove(f.data + 2, f.data + 18, f.len - 18);
+		f.len -= 16;
+	}
+	write_jpeg(&f, 16, 16, 3, JCS_RGB, JCS_YCbCr, pixels);
 	for (size_t n = 3; n < f.len; n += 7)
 		fails(ASSET_TEXTURE, f.data, n, "cannot decode");
 	/* The frame header's height is blown up. */
@@ -259,7 +495,7 @@ static void jpegs(void)
 		}
 	}
 	fails(ASSET_TEXTURE, f.data, f.len, "fewer bytes");
-	fails(ASSET_TEXTURE, "GIF89a", 6, "neither PNG nor JPEG");
+	fails(ASSET_TEXTURE, "GIF89a", 6, "neither PNG nor JPEG, but GIF");
 	const char *lfs = "version https://git-lfs.github.com/spec/v1\noid sha256:0";
 	fails(ASSET_TEXTURE, lfs, strlen(lfs), "git lfs pull");
 	buf_release(&f);
@@ -393,7 +629,10 @@ static void volumes(void)
 int main(void)
 {
 	pngs();
+	wide_pngs();
 	jpegs();
+	orientations();
+	contents();
 	assets();
 	volumes();
 	return test_done();

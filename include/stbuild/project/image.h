@@ -3,8 +3,10 @@
 
 /*
  * Assets decoded: PNG and JPEG to raw bytes (no colour management), six-face
- * strips to faces, volumes with the 20-byte header. Rows are in upload order:
- * the file's top row first, unless vflip.
+ * strips to faces, volumes with the 20-byte header. Pictures are turned as their
+ * EXIF orientation says, and those of 16 bits a channel become 8 as in Chromium
+ * (colour rounded, grey cut). Rows are in upload order: the top row first,
+ * unless vflip.
  */
 
 #include <stddef.h>
@@ -14,7 +16,7 @@
 #include "util/err.h"
 
 /* Changes when decoded bytes of the same file may: part of keys. */
-#define IMAGE_DECODER "stbuild-image-1"
+#define IMAGE_DECODER "stbuild-image-2"
 
 struct image {
 	int width, height, depth;	/* of a face; depth 1 unless a volume */
@@ -30,6 +32,13 @@ int image_decode(const struct asset *asset, const char *name,
 	const void *bytes, size_t n, struct image *out, struct err *err)
 	WARN_UNUSED;
 void image_release(struct image *image);
+
+/*
+ * What bytes are, by their content: "PNG" and "JPEG", which are decoded,
+ * "WebP", "GIF", "SVG", "HTML", "volume" and more, which are not pictures that
+ * are, "empty", or null when nobody knows.
+ */
+const char *image_content(const void *bytes, size_t n);
 
 /* Any PNG or JPEG to RGBA8, top row first. */
 int image_decode_rgba8(const char *name, const void *bytes, size_t n,
