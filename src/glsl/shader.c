@@ -18,7 +18,7 @@ struct plan {
 	struct map declared;	/* uniforms that the user's text has */
 };
 
-static const char *entry_of(enum pass_kind kind)
+const char *shader_entry(enum pass_kind kind)
 {
 	switch (kind) {
 	case PASS_CUBEMAP:
@@ -75,7 +75,7 @@ static int plan_pass(struct plan *plan, const struct manifest *m, int p,
 	plan->m = m;
 	plan->pass = pass;
 	plan->is_compute = pass->kind == PASS_COMPUTE;
-	plan->entry = entry_of(pass->kind);
+	plan->entry = shader_entry(pass->kind);
 	int has_storage = plan->is_compute || pass->nstorage > 0;
 	plan->is_essl = m->dialect == DIALECT_ESSL && !has_storage;
 	if (has_storage && target->gl_version < 430)
@@ -389,8 +389,7 @@ static char *stage_text(const struct plan *plan,
 			"precision highp samplerCube;\n");
 	add_declarations(&out, plan, size, user);
 	add_main(&out, plan, user, rewrite.is_inout ? "inout" : "out");
-	if (!glsl_knows_lines(user))
-		buf_addf(&out, "#line %d 1\n", REWRITE_LINE_BASE + 1);
+	buf_addf(&out, "#line %d 1\n", REWRITE_LINE_BASE + 1);
 	buf_add(&out, buf_str(&rewrite.text), rewrite.text.len);
 	rewrite_release(&rewrite);
 	return buf_detach(&out);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "glsl/shader_rewrite.h"
+#include "shader_place.h"
 #include "util/mem.h"
 
 #define MAX_LINES 20	/* of a log; what follows is mostly the first one's doing */
@@ -82,28 +83,46 @@ static int parse(const char *s, const char *end, struct report *r)
 	return 0;
 }
 
+/* Reading a log, and what is read so far. */
+struct reading {
+	const struct source *source;
+	const char *entry;
+	struct glsl g;		/* the user's text */
+	struct buf text;
+	size_t head;		/* bytes of the text's first words */
+	struct report first, last;
+	int nline, nleft;
+	int has_first;
+};
+
 /*
- * From the driver's numbers to the user's. A text that knows its lines was
- * compiled with its seams; then a source number of 0 is Mesa's forgetfulness,
- * and the pass's own file the best guess.
+ * From the driver's numbers to the user's. What is placed in no line of the
+ * user's, as a linker's words, is placed by the names that it has.
  */
-static int locate(const struct manifest *m, int p, const struct source *source,
-	int knows_lines, struct report *r)
+static int locate(const struct reading *in, struct report *r)
 {
-	if (!knows_lines) {
-		if (r->line > REWRITE_LINE_BASE)
-			return source_place(source, r->line - REWRITE_LINE_BASE,
-				&r->file, &r->line);
-		r->file = 0;
-		return 0;
-	}
-	if (!r->file && source->nfile > 1) {
-		r->file = 1;
-		for (size_t i = 1; i < source->nfile; i++)
-			if (!strcmp(source->file[i], m->pass[p].source))
-				r->file = (int)i;
-	}
-	return (size_t)r->file < source->nfile ? 0 : -1;
+	struct place place;
+	if (r->line > REWRITE_LINE_BASE)
+		return source_place(in->source, r->line - REWRITE_LINE_BASE,
+			&r->file, &r->line);
+	if (place_of_message(&in->g, in->source, in->entry, r->text, r->ntext,
+		&place))
+		return -1;
+	r->file = place.file;
+	r->line = place.line;
+	r->column = place.column;
+	return 0;
+}
+
+/* A linker's "error: WORDS", as Mesa has it. */
+static int parse_unplaced(const char *s, const char *end, struct report *r)
+{
+	*r = (struct report) { .is_error = 1 };
+	if (!take(&s, "error: ") || s >= end)
+		return -1;
+	r->text = s;
+	r->ntext = (size_t)(end - s);
+	return 0;
 }
 
 /* Driver's words, with names as the user wrote them and no control bytes. */
@@ -138,72 +157,99 @@ static void add_quote(struct buf *out, const struct source *source,
 	free(line);
 }
 
+/* The first error's place is told apart, so its words come first. */
+static void add_first(struct reading *in, const struct report *r)
+{
+	struct buf words = BUF_INIT;
+	in->has_first = 1;
+	in->first = *r;
+	buf_add(&words, in->text.data, in->head);
+	buf_addstr(&words, ": ");
+	add_words(&words, r->text, r->ntext);
+	add_quote(&words, in->source, r);
+	buf_add(&words, in->text.data + in->head, in->text.len - in->head);
+	buf_release(&in->text);
+	in->text = words;
+}
+
+static void add_line(struct reading *in, const struct report *r,
+	const char *line, size_t n)
+{
+	if (in->nline >= MAX_LINES) {
+		in->nleft += n > 0;
+		return;
+	}
+	if (!n)
+		return;
+	in->nline++;
+	buf_addch(&in->text, '\n');
+	if (!r) {
+		add_words(&in->text, line, n);
+		return;
+	}
+	buf_addf(&in->text, "%s:%d:", in->source->file[r->file], r->line);
+	if (r->column)
+		buf_addf(&in->text, "%d:", r->column);
+	buf_addstr(&in->text, " error: ");
+	add_words(&in->text, r->text, r->ntext);
+	add_quote(&in->text, in->source, r);
+}
+
+/* One line of the log, of n bytes. */
+static void read_line(struct reading *in, const char *s, size_t n)
+{
+	struct report r;
+	int is_placed = !parse(s, s + n, &r)
+		|| !parse_unplaced(s, s + n, &r);
+	int text_line = r.line - REWRITE_LINE_BASE;
+	is_placed = is_placed && !locate(in, &r);
+	/* The first error of a line says what is to be said about it. */
+	int is_same = is_placed && r.file == in->last.file
+		&& r.line == in->last.line;
+	if (is_placed && r.is_error)
+		in->last = r;
+	if (is_placed && (!r.is_error || is_same))
+		return;
+	if (!is_placed || in->has_first) {
+		add_line(in, is_placed ? &r : NULL, s, n);
+		return;
+	}
+	/* Nobody sees in the line that is shown what is wrong with it. */
+	struct buf odd = BUF_INIT;
+	struct place place;
+	if (text_line > 0 && !place_of_odd_character(&in->g, in->source,
+		text_line, &place, &odd))
+		r = (struct report) { place.file, place.line, place.column, 1,
+			odd.data, odd.len };
+	add_first(in, &r);
+	buf_release(&odd);
+}
+
 int shader_log(const struct manifest *m, int p, const struct source *source,
 	const char *log, struct err *err)
 {
-	struct buf text = BUF_INIT;
-	struct report first = { 0 }, last = { .file = -1 }, r;
-	int nline = 0, nleft = 0, has_first = 0;
-	buf_addf(&text, "pass '%s' does not compile", m->pass[p].name);
-	size_t head = text.len;
-	struct glsl g;
-	glsl_lex(&g, source->text, source->ntext);
-	int knows_lines = glsl_knows_lines(&g);
-	glsl_release(&g);
+	struct reading in = { .source = source, .last = { .file = -1 },
+		.entry = shader_entry(m->pass[p].kind) };
+	buf_addf(&in.text, "pass '%s' does not compile", m->pass[p].name);
+	in.head = in.text.len;
+	glsl_lex(&in.g, source->text, source->ntext);
 	for (const char *s = log; *s; ) {
 		size_t n = strcspn(s, "\r\n");
-		const char *end = s + n;
-		int is_placed = !parse(s, end, &r)
-			&& !locate(m, p, source, knows_lines, &r);
-		/* The first error of a line says what is to be said about it. */
-		int is_same = is_placed && r.file == last.file
-			&& r.line == last.line;
-		if (is_placed && r.is_error)
-			last = r;
-		if (is_placed && (!r.is_error || is_same)) {
-			s = end + strspn(end, "\r\n");
-			continue;
-		}
-		if (is_placed && r.is_error && !has_first) {
-			/* Its place is told apart, so its words come first. */
-			struct buf words = BUF_INIT;
-			has_first = 1;
-			first = r;
-			buf_add(&words, text.data, head);
-			buf_addstr(&words, ": ");
-			add_words(&words, r.text, r.ntext);
-			add_quote(&words, source, &r);
-			buf_add(&words, text.data + head, text.len - head);
-			buf_release(&text);
-			text = words;
-		} else if (nline >= MAX_LINES) {
-			nleft += n > 0;
-		} else if (n) {
-			nline++;
-			buf_addch(&text, '\n');
-			if (is_placed) {
-				buf_addf(&text, "%s:%d:", source->file[r.file], r.line);
-				if (r.column)
-					buf_addf(&text, "%d:", r.column);
-				buf_addstr(&text, " error: ");
-				add_words(&text, r.text, r.ntext);
-				add_quote(&text, source, &r);
-			} else {
-				add_words(&text, s, n);
-			}
-		}
-		s = end + strspn(end, "\r\n");
+		read_line(&in, s, n);
+		s += n;
+		s += strspn(s, "\r\n");
 	}
-	if (nleft)
-		buf_addf(&text, "\n(%d more lines)", nleft);
-	if (text.len == head)
-		buf_addstr(&text, "; the driver does not say why");
-	err_set(err, STATUS_FAILED, "%s", buf_str(&text));
-	if (has_first)
-		err_place(err, source->file[first.file], first.line, first.column,
-			NULL);
+	if (in.nleft)
+		buf_addf(&in.text, "\n(%d more lines)", in.nleft);
+	if (in.text.len == in.head)
+		buf_addstr(&in.text, "; the driver does not say why");
+	err_set(err, STATUS_FAILED, "%s", buf_str(&in.text));
+	if (in.has_first)
+		err_place(err, source->file[in.first.file], in.first.line,
+			in.first.column, NULL);
 	else
 		err_place(err, m->pass[p].source, 0, 0, NULL);
-	buf_release(&text);
+	glsl_release(&in.g);
+	buf_release(&in.text);
 	return -1;
 }

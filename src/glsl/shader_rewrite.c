@@ -223,6 +223,38 @@ static void hoist(const struct glsl *g, size_t hash, int is_conditional,
 	buf_release(&text);
 }
 
+/* A #line: what follows keeps its number in the whole, and can tell its own. */
+static void replace_line(struct edits *e, const struct glsl *g, size_t hash)
+{
+	size_t end = line_end(g, hash), at = g->token[hash].at;
+	long next = (long)g->token[end].line + 1 + REWRITE_LINE_BASE;
+	if (g->token[hash + 2].kind != GLSL_NUMBER) {
+		blank_directive(e, g, hash);
+		return;
+	}
+	long line = atol(g->text + g->token[hash + 2].at);
+	add_edit(e, at, g->token[end].at - at, xasprintf("#undef "
+		REWRITE_OFFSET "\n#define " REWRITE_OFFSET " (%ld)\n#line %ld 1",
+		next - line, next));
+}
+
+/* __LINE__ and __FILE__, but for the operands of ##. */
+static void edit_places(struct edits *e, const struct glsl *g)
+{
+	static const char line[] = "(__LINE__-" REWRITE_OFFSET ")";
+	for (size_t i = 0; i < g->ntoken; i++) {
+		if (g->token[i].kind == GLSL_HASH && !glsl_is(g, i + 1, "define")
+			&& !glsl_is(g, i + 1, "if") && !glsl_is(g, i + 1, "elif"))
+			i = line_end(g, i);
+		if (glsl_is(g, i + 1, "##") || (i && glsl_is(g, i - 1, "##")))
+			continue;
+		if (glsl_is(g, i, "__LINE__"))
+			replace_token(e, g, i, "", line, sizeof line - 1);
+		else if (glsl_is(g, i, "__FILE__"))
+			replace_token(e, g, i, "", "0", 1);
+	}
+}
+
 static void edit_directives(struct edits *e, const struct glsl *g,
 	struct buf *extensions)
 {
@@ -239,8 +271,11 @@ static void edit_directives(struct edits *e, const struct glsl *g,
 			depth -= depth > 0;
 		} else if (glsl_is(g, i + 1, "version")) {
 			blank_directive(e, g, i);
-		} else if (glsl_is(g, i + 1, "line") && !knows_lines) {
-			blank_directive(e, g, i);
+		} else if (glsl_is(g, i + 1, "line")) {
+			if (knows_lines)
+				replace_line(e, g, i);
+			else
+				blank_directive(e, g, i);
 		} else if (glsl_is(g, i + 1, "extension")
 			&& g->token[i + 2].kind == GLSL_WORD
 			&& glsl_is(g, i + 3, ":")
@@ -341,6 +376,7 @@ void shader_rewrite(const struct glsl *g, const struct rewrite_options *options,
 	struct buf renamed = BUF_INIT;
 	*out = (struct rewrite) { .is_inout = 0 };
 	edit_directives(&e, g, &out->extensions);
+	edit_places(&e, g);
 	out->is_inout = edit_entry(&e, g, options->entry);
 	rename_words(&e, g, options);
 	apply(&e, g, &renamed);

@@ -108,6 +108,72 @@ CASE
 	expect_json out counts.programs_compiled 0
 	cp kept "$file"
 done
+# A text that knows its lines: what it reads is the line of the file, and what
+# is wrong in it has its place all the same.
+cp image.frag kept
+cat >image.frag <<'GLSL'
+#define HERE __LINE__
+#include "lib/line.glsl"
+#if __LINE__ != 3
+#error line 3 is another
+#endif
+void mainImage(out vec4 c, in vec2 p)
+{
+	c = vec4(common_part(texelFetch(iChannel0, ivec2(0), 0).r));
+	c.rgb = vec3(HERE, deep_line(), __LINE__) / 255.0;
+#line 100
+	c.b = p.x > 4.0 ? float(HERE) / 255.0 : c.b;
+}
+GLSL
+printf '\n\n\n\n\nfloat deep_line() { return float(HERE); }\n' >lib/line.glsl
+expect_status 0 "$STBUILD" --frame 3 -o lines.sttrace
+expect_pixel lines.sttrace/final.png 0 0 '9 6 9 255'
+expect_pixel lines.sttrace/final.png 8 0 '9 6 100 255'
+# The fault's FILE, text, LINE:COLUMN and message.
+while IFS='|' read -r file text place message; do
+	cp image.frag kept.image
+	cp common.glsl kept.common
+	cp lib/line.glsl kept.lines
+	printf "$text\n" >>"$file"
+	expect_status 1 "$STBUILD" check
+	expect_text err "$file:$place: pass '"
+	expect_text err "$message"
+	expect_no_text err 'generated'
+	mv kept.image image.frag
+	mv kept.common common.glsl
+	mv kept.lines lib/line.glsl
+done <<'CASES'
+common.glsl|float x = nope;|5:11|nope
+lib/line.glsl|float x = nope;|7:11|nope
+image.frag|float x = nope;|13:11|nope
+common.glsl|float one() { return \302\2401.0; }|5:22|U+00A0 (no-break space)
+lib/line.glsl|\n#define ONE \342\200\2131.0\nfloat one() { return ONE; }|8:13|U+200B (zero width space)
+image.frag|float one() { return \357\274\2101.0); }|13:22|U+FF08 (full-width form)
+lib/line.glsl|void main() { }|7:6|main
+common.glsl|float stb_color;|5:7|stb_color
+CASES
+# A linker's words have no place but that of what they name.
+while IFS='|' read -r file text call place message; do
+	cp image.frag kept.image
+	cp common.glsl kept.common
+	cp lib/line.glsl kept.lines
+	printf "$text\n" >>"$file"
+	edit image.frag "s/HERE, deep_line/$call + HERE, deep_line/"
+	expect_status 1 "$STBUILD" check
+	expect_text err "$file:$place: pass 'image'"
+	expect_text err "$message"
+	expect_no_text err 'generated'
+	mv kept.image image.frag
+	mv kept.common common.glsl
+	mv kept.lines lib/line.glsl
+done <<'CASES'
+common.glsl|\nint f(int n) { return n < 2 ? 1 : f(n - 1); }|f(3)|6:5|static recursion
+lib/line.glsl|int f(int n);\nint f(int n) { return n < 2 ? 1 : f(n - 1); }|f(3)|8:5|static recursion
+lib/line.glsl|float g(float x);\nfloat f(float x) { return g(x); }|int(f(3.0))|8:27|unresolved
+common.glsl|uniform vec4 many[99999];\nint f() { return int(many[iFrame].x); }|f()|5:1|
+CASES
+mv kept image.frag
+rm lib/line.glsl lines.sttrace -r
 # All of them at once.
 cp image.frag kept
 cp a.frag kept.a

@@ -24,7 +24,9 @@ static void rewrites(int mode, const char *text, const char *want)
 		lines += *s == '\n';
 	for (const char *s = buf_str(&r.text); *s; s++)
 		lines -= *s == '\n';
-	CHECK_INT(lines, 0);
+	/* Of #line, that is what it says that counts. */
+	if (!strstr(buf_str(&r.text), "#line"))
+		CHECK_INT(lines, 0);
 	rewrite_release(&r);
 	glsl_release(&g);
 }
@@ -46,7 +48,14 @@ static void directives(void)
 	rewrites(GLSL, "#version 300 es // x\na", "                    \na");
 	rewrites(GLSL, "# version \\\n430\na", "           \n   \na");
 	rewrites(GLSL, "#line 1 1\na\n#line 7\nb", "         \na\n       \nb");
-	rewrites(GLSL, "#line 1 1\n__LINE__", "#line 1 1\n__LINE__");
+	/* Numbered through all the same, with the lines that __LINE__ means. */
+	rewrites(GLSL, "#line 1 1\na\n#line 7\n__LINE__ __FILE__\n#if __LINE__\n",
+		"#undef stb_line\n#define stb_line (1001)\n#line 1002 1\na\n"
+		"#undef stb_line\n#define stb_line (997)\n#line 1004 1\n"
+		"(__LINE__-stb_line) 0\n#if (__LINE__-stb_line)\n");
+	rewrites(GLSL, "#line 1 1\n#define L a##__LINE__\n",
+		"#undef stb_line\n#define stb_line (1001)\n#line 1002 1\n"
+		"#define L a##__LINE__\n");
 	rewrites(GLSL, "#extension GL_X : enable\n#extension y\n",
 		"                        \n#extension y\n");
 	hoists("\na;\n#extension GL_A : enable\n#extension GL_A:enable\n"
@@ -422,8 +431,9 @@ static void maps_logs(void)
 		"ERROR: 1 compilation errors.");
 	logs("WARNING: 0:1002: w\nERROR: 0:1004: e\n",
 		"b.glsl:1: pass 'a' does not compile: e\n    B1");
-	logs("0:7(1): error: ours\n", "generated text:7:1: pass 'a' does not "
-		"compile: ours");
+	/* Nothing is called ours: the names in it have a place, or the pass. */
+	logs("0:7(1): error: `B2' is bad\n", "b.glsl:2:1: pass 'a' does not "
+		"compile: `B2' is bad\n    B2");
 	logs("error: unresolved reference to function `f'\n",
 		"a.glsl: pass 'a' does not compile\n"
 		"error: unresolved reference to function `f'");
@@ -435,14 +445,85 @@ static void maps_logs(void)
 	logs("0:1002(1): error: no match; candidates are:\n0:1002(1): error:    x\n",
 		"a.glsl:1:1: pass 'a' does not compile: no match\n    A1");
 	load("A1 __LINE__\n#include \"b.glsl\"\nA3\n");
-	logs("2:2(1): error: x\n", "b.glsl:2:1: pass 'a' does not compile: x\n"
+	logs("0:1005(1): error: x\n", "b.glsl:2:1: pass 'a' does not compile: x\n"
 		"    B2");
-	logs("0:3(1): error: x\n", "a.glsl:3:1: pass 'a' does not compile: x\n"
+	logs("0:1007(1): error: x\n", "a.glsl:3:1: pass 'a' does not compile: x\n"
 		"    A3");
+}
+
+/* What a linker says has no place; the names in it have. */
+static void places_names(void)
+{
+	reset(PASS_IMAGE, DIALECT_ESSL);
+	load("int g(int);\n#include \"b.glsl\"\n"
+		"int f(int n);\nuniform float few, many[99];\n"
+		" int f(int n) { return g(f(n)); }\n"
+		"void mainImage(out vec4 c, in vec2 p) { c = vec4(f(1)); }\n");
+	logs("0:0(0): error: function `int f(int)' has static recursion\n",
+		"a.glsl:5:6: pass 'a' does not compile: function `int f(int)' has "
+		"static recursion\n    int f(int n) { return g(f(n)); }");
+	logs("error: unresolved reference to function `g'\n", "a.glsl:5:24: "
+		"pass 'a' does not compile: unresolved reference to function "
+		"`g'\n    int f(int n) { return g(f(n)); }");
+	logs("error: Too many fragment shader default uniform block components\n",
+		"a.glsl:4:1: pass 'a' does not compile: Too many fragment shader "
+		"default uniform block components\n    uniform float few, many[99];");
+	logs("error: nobody knows\n", "a.glsl:6:6: pass 'a' does not compile: "
+		"nobody knows\n"
+		"    void mainImage(out vec4 c, in vec2 p) { c = vec4(f(1)); }");
+}
+
+/* A first error in a line with a character that nobody sees is about that. */
+static void names_characters(void)
+{
+	static const struct {
+		const char *bytes, *name;
+	} row[] = {
+		{ "\xc2\xa0", "U+00A0 (no-break space)" },
+		{ "\xc2\xad", "U+00AD (soft hyphen)" },
+		{ "\xe2\x80\x8b", "U+200B (zero width space)" },
+		{ "\xe2\x80\x9c", "U+201C (curly quote)" },
+		{ "\xef\xbb\xbf", "U+FEFF (byte order mark)" },
+		{ "\xef\xbc\x88", "U+FF08 (full-width form) '\xef\xbc\x88': "
+			"a character that GLSL does not have; write '('" },
+		{ "\xe3\x80\x80", "U+3000 (ideographic space)" },
+		{ "\xc3\xa9", "U+00E9 '\xc3\xa9'" },
+		{ "\x01", "U+0001 (control character)" }, { "@", "U+0040 '@'" }
+	};
+	reset(PASS_IMAGE, DIALECT_ESSL);
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		char text[256], want[256];
+		struct err err = ERR_INIT;
+		snprintf(text, sizeof text, "/*%s*/ x;\n y%s;\n#define M%s 1\n"
+			"M z;\n", row[i].bytes, row[i].bytes, row[i].bytes);
+		snprintf(want, sizeof want, "pass 'a' does not compile: %s",
+			row[i].name);
+		load(text);
+		/* Lines: seam, x, y, M, z. */
+		CHECK_INT(shader_log(&manifest, 0, &source, "0:1003(9): error: "
+			"unexpected end of file\n", &err), -1);
+		CHECK_INT(strncmp(err.message, want, strlen(want)), 0);
+		CHECK_INT(err.line, 2);
+		CHECK_INT(err.column, 3);
+		err_release(&err);
+		CHECK_INT(shader_log(&manifest, 0, &source, "0:1005(1): error: "
+			"bad\n", &err), -1);
+		CHECK_INT(strncmp(err.message, want, strlen(want)), 0);
+		CHECK_INT(err.line, 3);
+		CHECK_INT(err.column, 10);
+		err_release(&err);
+		CHECK_INT(shader_log(&manifest, 0, &source, "0:1002(1): error: "
+			"bad\n", &err), -1);
+		CHECK(strstr(err.message, ": bad") != NULL);
+		CHECK_INT(err.line, 1);
+		err_release(&err);
+	}
 }
 
 int main(void)
 {
+	places_names();
+	names_characters();
 	directives();
 	parameters();
 	words();

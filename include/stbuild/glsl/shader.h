@@ -35,7 +35,7 @@
 #include "project/variant.h"
 
 /* Changes whenever generated text or rewriting does: part of every key. */
-#define SHADER_HEADER_VERSION 3
+#define SHADER_HEADER_VERSION 4
 
 #define SHADER_FACE "stb_face"
 #define SHADER_SAMPLE "stb_sample"
@@ -68,6 +68,8 @@ int shader_build(const struct variant *v, int p, const struct source *source,
 	const struct shader_target *target, struct shader *out,
 	struct err *err) WARN_UNUSED;
 void shader_release(struct shader *s);
+/* "mainImage" and its like. */
+const char *shader_entry(enum pass_kind kind);
 /* 1 when a storage block, by the name GL has for it, is certainly readonly. */
 int shader_is_readonly(const struct shader *s, const char *block);
 
@@ -82,8 +84,9 @@ void shader_portable(const struct manifest *m, int p,
 /*
  * Maps a driver's log to the user's files: each "S:LINE" of the known forms
  * (Mesa "0:12(5): error", NVIDIA "0(12) : error", AMD/Apple "ERROR: 0:12:")
- * becomes "file:line", followed by that line of the source. Sets the place of
- * err to the first error. The message names the pass. Returns -1.
+ * becomes "file:line", followed by that line of the source; what has no place,
+ * as a linker's words, gets that of the names in it. Sets the place of err to
+ * the first error. The message names the pass. Returns -1.
  */
 int shader_log(const struct manifest *m, int p, const struct source *source,
 	const char *log, struct err *err);

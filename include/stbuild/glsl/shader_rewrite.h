@@ -9,8 +9,9 @@
  *   where they are allowed, but for those that ES 3.00 has in core.
  * - #line directives go, and the text is numbered from REWRITE_LINE_BASE + 1
  *   on: Mesa forgets the source number in most of its messages, so the line
- *   alone has to tell which file is meant. A text that knows its lines
- *   (__LINE__, __FILE__) keeps them.
+ *   alone has to tell which file is meant. __LINE__ stays the line in its file,
+ *   or what the user's own #line makes of it: at each #line, REWRITE_OFFSET is
+ *   defined as the difference. __FILE__ is 0, as on the site.
  * - The entry point's "out" becomes "inout": it is given zeros.
  * - "out" parameters of basic types of all other functions are set to zero
  *   where the function begins.
@@ -26,6 +27,7 @@
 #include "util/buf.h"
 
 #define REWRITE_PREFIX "stbw_"
+#define REWRITE_OFFSET "stb_line"
 #define REWRITE_LINE_BASE 1000	/* generated text in front has fewer lines */
 
 struct rewrite_options {
