@@ -187,15 +187,24 @@ static void value_sample_rate(const struct moment *m, int p, struct draw_uniform
 	out->f[0] = SOUND_RATE;
 }
 
+/*
+ * A sound's clock runs, heard or not: shaders use it as theirs. The ancestor's
+ * ran wherever something was bound.
+ */
+static float channel_time(const struct moment *m, int p, int channel)
+{
+	const struct pass *pass = &m->scene->variant->manifest->pass[p];
+	const struct input_ref *in = pass_channel(pass, channel);
+	int is_running = in && (in->kind == INPUT_MUSIC
+		|| m->scene->conventions == CONVENTIONS_ANCESTOR);
+
+	return is_running ? m->time : 0;
+}
+
 static void value_channel_time(const struct moment *m, int p, struct draw_uniform *out)
 {
-	const struct manifest *mf = m->scene->variant->manifest;
-
-	if (m->scene->conventions == CONVENTIONS_OURS)
-		return;
 	for (int c = 0; c < out->count; c++)
-		if (pass_channel(&mf->pass[p], c))
-			out->f[c] = m->time;
+		out->f[c] = channel_time(m, p, c);
 }
 
 static void value_channel_resolution(const struct moment *m, int p,
@@ -243,7 +252,7 @@ static int channel_member(const struct moment *m, int p, const char *name,
 	if (strcmp(name + 5, "size") == 0)
 		channel_resolution(m->scene, p, c, out->f);
 	else if (strcmp(name + 5, "time") == 0)
-		out->f[0] = 0;
+		out->f[0] = channel_time(m, p, c);
 	else if (strcmp(name + 5, "loaded") == 0)
 		out->i[0] = in != NULL;
 	else

@@ -580,6 +580,12 @@ static void tell_variant(struct compare *c, enum reason_kind kind, const char *n
 		reasons_add(c->out, kind, name, was->value, now->value, pass);
 }
 
+/* "iCh0.time", the other name of iChannelTime[0]. */
+static int is_channel_time(const char *name)
+{
+	return !strncmp(name, "iCh", 3) && name[3] && !strcmp(name + 4, ".time");
+}
+
 static void compare_uniform(struct compare *c, const struct field *was,
 	const struct field *now, struct span s, const char *pass)
 {
@@ -603,7 +609,7 @@ static void compare_uniform(struct compare *c, const struct field *was,
 	if (!differs || !was)
 		return;
 	for (size_t i = 0; i < sizeof of_time / sizeof *of_time; i++)
-		if (strcmp(name, of_time[i]) == 0) {
+		if (strcmp(name, of_time[i]) == 0 || is_channel_time(name)) {
 			tell_variant(c, REASON_FPS, "fps", pass);
 			return;
 		}

@@ -55,7 +55,10 @@ expect_values 30 1 '1.001001 0.0333666988 29.9699993 30'
 expect_values 0 2 '2000 0 1 0'
 expect_values 1 2 '2000 0 1 0.0333666988'
 expect_values 30 3 '0 0 0 0'
-expect_values 30 4 '0 0 0 0'
+# The clock of a sound runs, silent as it is; no other channel has one.
+expect_values 0 4 '0 0 0 0'
+expect_values 1 4 '0 0 0.0333666988 0'
+expect_values 30 4 '0 0 1.001001 0'
 # fragCoord is the middle of the pixel.
 expect_values 0 5 '5.5 0.5 0 0'
 expect_values 0 7 '7.5 0.5 0 0'
@@ -76,6 +79,25 @@ write_project 0.5 2100-02-28T23:59:59 '0, 1'
 capture 0 4
 expect_values 0 2 '2100 1 28 86399'
 expect_values 1 2 '2100 2 1 1'
+
+# The image pass's other name of it; half a second is 128 of 255.
+mkdir clock
+cat >clock/image.frag <<'GLSL'
+void mainImage(out vec4 c, in vec2 p) { c = vec4(iCh1.time, iCh0.time, iChannelTime[1], 1.0); }
+GLSL
+cat >clock/stbuild.json <<'JSON'
+{ "format": 1, "project": { "name": "clock" }, "render": { "width": 2, "height": 2, "fps": 4 },
+	"pass": [ { "name": "image", "kind": "image", "source": "image.frag", "input": [
+		{ "channel": 1, "source": "music" }, { "channel": 0, "source": "keyboard" } ] } ],
+	"trace": [ { "name": "t", "frames": [0, 2] } ] }
+JSON
+capture 0 2 -C clock
+expect_pixel clock/target/traces/t@0.sttrace/final.png 0 0 '0 0 0 255'
+expect_pixel clock/target/traces/t@2.sttrace/final.png 0 0 '128 0 128 255'
+sed -i 's/"fps": 4/"fps": 8/' clock/stbuild.json
+expect_status 0 "$STBUILD" -C clock why t@2
+expect_text out 'fps'
+expect_no_text out 'iCh1.time'
 
 # Sixteen channels, in both dialects: iChannelResolution is the size of what is
 # bound, and each sampler reads its own.
@@ -163,7 +185,7 @@ JSON
 	expect_pixel $values 16 0 0 '5 3 1 0'
 	expect_pixel $values 16 1 0 '12 2 1 0'
 	expect_pixel $values 16 2 0 '256 3 1 0'
-	expect_pixel $values 16 3 0 '512 2 1 0'
+	expect_pixel $values 16 3 0 '512 2 1 0.0166666675'
 	expect_pixel $values 16 4 0 '2 2 2 0'
 	expect_pixel $values 16 5 0 '0 0 0 0'
 	expect_pixel $values 16 6 0 '0 0 0 0'

@@ -15,7 +15,7 @@
 #include "util/sha256.h"
 
 /* Changes whenever a field is added, dropped or means something else. */
-#define KEY_VERSION 2
+#define KEY_VERSION 3
 
 enum key_tag {			/* never renumbered */
 	TAG_KEY_VERSION = 1,
