@@ -285,11 +285,7 @@ int capture_run(const struct capture_env *env,
 		result->counts.programs_compiled =
 			(uint64_t)*env->programs.ncompiled;
 	for (size_t i = 0; i < c.nset; i++)
-		for (size_t j = 0; j < c.set[i]->inputs.ninput; j++) {
-			const struct input *in = &c.set[i]->inputs.input[j];
-			inputs_add(&result->inputs, in->path,
-				in->is_absent ? NULL : &in->sha);
-		}
+		inputs_merge(&result->inputs, &c.set[i]->inputs);
 	capture_release(&c);
 	return rc;
 }

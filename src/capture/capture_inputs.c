@@ -17,8 +17,9 @@ int capture_read_asset(struct capture *c, size_t a, struct err *err)
 
 	if (c->assets.image[a].data)
 		return 0;
-	rc = tree_read(c->env->tree, c->assets.resolved[a], LIMIT_ASSET_BYTES,
-		&bytes, err);
+	/* It may have been saved since its hash went into keys. */
+	rc = tree_read_as(c->env->tree, c->assets.resolved[a],
+		LIMIT_ASSET_BYTES, &c->assets.info[a].sha, &bytes, err);
 	if (rc == 0)
 		rc = image_decode(asset, asset->path, bytes.data, bytes.len,
 			&c->assets.image[a], err);
@@ -215,11 +216,7 @@ static int set_load(struct capture *c, struct program_set *set, const struct var
 	int rc;
 
 	graph_init(&graph, m);
-	for (size_t i = 0; i < c->env->manifest_inputs->ninput; i++) {
-		const struct input *in = &c->env->manifest_inputs->input[i];
-		inputs_add(&set->inputs, in->path,
-			in->is_absent ? NULL : &in->sha);
-	}
+	inputs_merge(&set->inputs, c->env->manifest_inputs);
 	env.inputs = &set->inputs;
 	set->ok = programs_load(&env, v, graph.is_reached, &set->programs,
 		&set->errs) == 0;
@@ -233,7 +230,9 @@ static int set_load(struct capture *c, struct program_set *set, const struct var
 		set->key_program[p] =
 			program_for_keys(&set->programs.program[p]);
 	hash_sources(set, m);
-	rc = find_git_state(c, &set->inputs, &set->git, err);
+	rc = inputs_check(&set->inputs, err);
+	if (rc == 0)
+		rc = find_git_state(c, &set->inputs, &set->git, err);
 	return rc;
 }
 

@@ -207,6 +207,7 @@ int capture_settle_job(struct capture *c, const struct group *g, struct job *job
 		return c->env->dry_run ? 0 : retag(c, g, job, err);
 	}
 	job->result->status = CAPTURE_CURRENT;
+	job->result->inputs_id = job->inputs_id;
 	c->result->counts.traces_current++;
 	if (!c->env->dry_run && git->has_head &&
 	    strcmp(git->head.id, job->row.commit) != 0)
@@ -485,6 +486,7 @@ int capture_end_assembly(struct pool_job *pool_job, struct err *err)
 		job->is_done = 1;
 		job->result->status = a->is_same ? CAPTURE_CURRENT :
 			content_status(c, r->group, job);
+		job->result->inputs_id = job->inputs_id;
 		if (a->is_same) {
 			c->result->counts.traces_current++;
 		} else {

@@ -93,8 +93,8 @@ static int read_asset(struct sounds *s, int a, struct err *err)
 		return 0;
 	rc = find_asset(s, a, &resolved, err);
 	if (rc == 0)
-		rc = tree_read(s->env->tree, resolved, LIMIT_ASSET_BYTES,
-			&bytes, err);
+		rc = tree_read_as(s->env->tree, resolved, LIMIT_ASSET_BYTES,
+			&s->asset[a].sha, &bytes, err);
 	if (rc == 0)
 		rc = image_decode(asset, asset->path, bytes.data, bytes.len,
 			image, err);
@@ -460,6 +460,7 @@ static int make(struct job *job, struct err *err)
 		return rc;
 	if (is_same) {
 		b->status = CAPTURE_CURRENT;
+		b->inputs_id = job->row.inputs_id;
 		counts->traces_current++;
 		return 0;
 	}
@@ -485,6 +486,7 @@ static int bring_up_to_date(struct job *job, struct err *err)
 	    !sha256_equal(&job->inputs_id, &job->row.inputs_id))
 		return make(job, err);
 	job->bundle->status = CAPTURE_CURRENT;
+	job->bundle->inputs_id = job->inputs_id;
 	s->result->counts.traces_current++;
 	return s->env->dry_run ? 0 :
 		store_touch(s->env->programs.store, &job->key, err);
@@ -544,11 +546,7 @@ int sound_run(const struct capture_env *env, const int *pass, size_t npass,
 	s.scene = (struct scene){ &s.variant, &s.graph, s.asset,
 		CONVENTIONS_OURS };
 	s.programs.inputs = &result->inputs;
-	for (size_t i = 0; i < env->manifest_inputs->ninput; i++) {
-		const struct input *in = &env->manifest_inputs->input[i];
-		inputs_add(&result->inputs, in->path,
-			in->is_absent ? NULL : &in->sha);
-	}
+	inputs_merge(&result->inputs, env->manifest_inputs);
 	result->bundle = xreallocarray(result->bundle,
 		result->nbundle + npass + 1, sizeof *result->bundle);
 	rc = 0;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "util/limits.h"
 #include "render/stamp.h"
@@ -16,11 +17,18 @@
 /*
  * Form: magic, SHA-256 of the rest, then HEAD's id (41 bytes), the driver's
  * stamp (32), u32 count of mapped files and their paths, u32 count of inputs
- * (u8 is absent, path, stamp), u32 count of outputs (path, stamp), u32 count
+ * (u8 enum record_kind, path, stamp), u32 count of outputs (path, stamp), u32 count
  * of bundles (name, u32 frame, path). A string is u32 length, bytes, NUL; a
  * stamp five u64. Little-endian.
  */
-static const char magic[8] = "STBRUN1\n";
+static const char magic[8] = "STBRUN2\n";
+
+enum record_kind {
+	RECORD_FILE,
+	RECORD_ABSENT,	/* not even a link that leads nowhere */
+	RECORD_LINK	/* on the way to a file: the stamp is its own */
+};
+
 
 #define YOUNG_NS INT64_C(2000000000)	/* DESIGN 4: younger stamps are not trusted */
 #define THREAD_OUTPUTS 2000	/* from here on, threads are worth their start */
@@ -116,6 +124,18 @@ static int driver_holds(struct cursor *c, const char *device)
 	return !c->is_bad && memcmp(stamp.byte, recorded, SHA256_SIZE) == 0;
 }
 
+/* What is to be seen at a path, by the kind of its entry: 0 or -1. */
+static int look_at(enum record_kind kind, const char *path,
+	struct fs_stamp *out)
+{
+	struct stat st;
+
+	if ((kind == RECORD_FILE ? stat(path, &st) : lstat(path, &st)) != 0)
+		return -1;
+	fs_stamp_of(&st, out);
+	return kind == RECORD_LINK && !S_ISLNK(st.st_mode) ? -1 : 0;
+}
+
 static int inputs_hold(struct cursor *c, const char *root)
 {
 	struct buf scratch = BUF_INIT;
@@ -123,14 +143,15 @@ static int inputs_hold(struct cursor *c, const char *root)
 	int ok = 1;
 
 	for (uint32_t i = 0; i < n && ok; i++) {
-		const char *is_absent = take(c, 1);
+		const char *kind = take(c, 1);
 		const char *path = take_string(c);
 		struct fs_stamp then, now;
 		take_stamp(c, &then);
 		if (c->is_bad)
 			break;
-		int is_there = fs_stamp(below(root, path, &scratch), &now) == 0;
-		ok = *is_absent ? !is_there :
+		int is_there = look_at((enum record_kind)*kind,
+			below(root, path, &scratch), &now) == 0;
+		ok = *kind == RECORD_ABSENT ? !is_there :
 			is_there && fs_stamp_equal(&then, &now);
 	}
 	buf_release(&scratch);
@@ -317,25 +338,115 @@ static void add_driver(struct buf *out, const struct driver_row *driver)
 	buf_release(&list);
 }
 
-static int add_inputs(struct buf *out, const char *root,
+/* The entries of inputs as they are made. */
+struct entries {
+	const char *root;
+	const struct tree_cache *cache;
+	int64_t started_ns;
+	struct buf list;
+	uint32_t n;
+	struct map seen;	/* prefixes of paths */
+	int ok;
+};
+
+static void add_entry(struct entries *e, enum record_kind kind,
+	const char *path, const struct fs_stamp *stamp)
+{
+	buf_addch(&e->list, (char)kind);
+	add_string(&e->list, path);
+	add_stamp(&e->list, stamp);
+	e->n++;
+	e->ok &= kind == RECORD_ABSENT || !is_young(stamp, e->started_ns);
+}
+
+#define LINKS_MAX 40	/* a way, as in the kernel */
+
+/* The links on the way along a path, and on the ways that they lead. */
+static void add_links(struct entries *e, const char *path, int depth)
+{
+	char *part = xstrdup(path);
+
+	for (char *p = part; *p && e->ok && depth < LINKS_MAX;) {
+		struct fs_stamp stamp;
+		char to[4096];
+		p += strspn(p, "/");
+		p += strcspn(p, "/");
+		char end = *p;
+		*p = '\0';
+		char *full = fs_join(e->root, part);
+		int is_new = map_puts(&e->seen, part, 1);
+		if (is_new && look_at(RECORD_LINK, full, &stamp) == 0) {
+			add_entry(e, RECORD_LINK, part, &stamp);
+			ssize_t n = readlink(full, to, sizeof to - 1);
+			to[n > 0 ? n : 0] = '\0';
+			char *dir = fs_dirname(part);
+			char *next = fs_join(dir, to);
+			e->ok &= n > 0;
+			add_links(e, next, depth + 1);
+			free(next);
+			free(dir);
+		}
+		free(full);
+		*p = end;
+	}
+	free(part);
+}
+
+/* 1 when a stamp is that of the bytes that the run took the file for. */
+static int is_what_was_read(const struct entries *e,
+	const struct fs_stamp *stamp, const struct sha256 *sha)
+{
+	struct sha256 known;
+
+	return e->cache->get(e->cache->data, stamp, &known) == 0 &&
+		sha256_equal(&known, sha);
+}
+
+static void add_input(struct entries *e, const struct input *in)
+{
+	enum record_kind kind = in->is_absent ? RECORD_ABSENT : RECORD_FILE;
+	char *full = fs_join(e->root, in->path);
+	struct fs_stamp now = { 0 };
+	int is_there = look_at(kind, full, &now) == 0;
+
+	e->ok &= is_there == !in->is_absent && (!is_there ||
+		is_what_was_read(e, &now, &in->sha));
+	add_links(e, in->path, 0);
+	add_entry(e, kind, in->path, &now);
+	free(full);
+}
+
+/* What was spelt with "..": its links, and whether a file stands there. */
+static void add_probe(struct entries *e, const char *path)
+{
+	char *full = fs_join(e->root, path);
+	struct fs_stamp now = { 0 };
+	int is_there = look_at(RECORD_FILE, full, &now) == 0;
+
+	add_links(e, path, 0);
+	if (!is_there)
+		e->ok &= look_at(RECORD_ABSENT, full, &now) != 0;
+	if (!is_there || !fs_is_dir(full))
+		add_entry(e, is_there ? RECORD_FILE : RECORD_ABSENT, path,
+			&now);
+	free(full);
+}
+
+static int add_inputs(struct buf *out, const char *root, struct store *store,
 	const struct inputs *inputs, int64_t started_ns)
 {
-	int ok = 1;
+	struct entries e = { root, store_stat_cache(store), started_ns,
+		BUF_INIT, 0, MAP_INIT, !inputs->changed };
 
-	buf_u32le(out, (uint32_t)inputs->ninput);
-	for (size_t i = 0; i < inputs->ninput && ok; i++) {
-		const struct input *in = &inputs->input[i];
-		char *path = fs_join(root, in->path);
-		struct fs_stamp now = { 0 };
-		int is_there = fs_stamp(path, &now) == 0;
-		ok = is_there == !in->is_absent &&
-			(!is_there || !is_young(&now, started_ns));
-		buf_addch(out, (char)in->is_absent);
-		add_string(out, in->path);
-		add_stamp(out, &now);
-		free(path);
-	}
-	return ok;
+	for (size_t i = 0; i < inputs->ninput && e.ok; i++)
+		add_input(&e, &inputs->input[i]);
+	for (size_t i = 0; i < inputs->nprobe && e.ok; i++)
+		add_probe(&e, inputs->probe[i]);
+	buf_u32le(out, e.n);
+	buf_add(out, e.list.data, e.list.len);
+	map_release(&e.seen);
+	buf_release(&e.list);
+	return e.ok;
 }
 
 /* Every recorded file of every bundle, with the stamp it was judged by. */
@@ -352,6 +463,9 @@ static int add_outputs(struct buf *out, struct store *store,
 			ok = 0;
 			break;
 		}
+		/* Another run may have written it anew since. */
+		ok = sha256_equal(&row.inputs_id,
+			&result->bundle[b].inputs_id);
 		for (size_t f = 0; f < row.nfile && ok; f++) {
 			char *path = *row.file[f].path == '\0' ?
 				xstrdup(row.path) :
@@ -392,7 +506,7 @@ void unchanged_record(const struct unchanged_request *r, struct store *store,
 	memcpy(id, head, sizeof id);
 	buf_add(&body, id, sizeof id);
 	add_driver(&body, driver);
-	if (!add_inputs(&body, r->root, inputs, started_ns) ||
+	if (!add_inputs(&body, r->root, store, inputs, started_ns) ||
 	    !add_outputs(&body, store, result, started_ns))
 		goto out;
 	buf_u32le(&body, (uint32_t)result->nbundle);

@@ -143,11 +143,11 @@ static int load(struct expansion *e, const char *resolved, const char *probed,
 	struct buf raw = BUF_INIT;
 	struct file *f = xcalloc(1, sizeof *f);
 	f->path = xstrdup(resolved);
-	if (tree_read(e->tree, resolved, LIMIT_SOURCE_BYTES, &raw, err)) {
+	if (tree_read_hashed(e->tree, resolved, LIMIT_SOURCE_BYTES, &raw, &f->sha,
+		err)) {
 		err_place(err, resolved, 0, 0, NULL);
 		goto out;
 	}
-	sha256_of(buf_str(&raw), raw.len, &f->sha);
 	inputs_add(e->inputs, probed, &f->sha);
 	static const char lfs[] = "version https://git-lfs.github.com/spec/";
 	if (!strncmp(buf_str(&raw), lfs, sizeof lfs - 1)) {
@@ -185,6 +185,8 @@ static int probe(struct expansion *e, const char *path, size_t *number,
 	int result = -1;
 	enum tree_kind kind;
 	char *resolved = NULL;
+	if (strstr(path, "../"))
+		inputs_add_probe(e->inputs, path);
 	if (tree_lookup(e->tree, path, &kind, &resolved, err))
 		return -1;
 	if (kind == TREE_OUTSIDE) {
@@ -464,6 +466,8 @@ static int resolve_dirs(struct expansion *e, struct err *err)
 	e->resolved_dir = xcalloc(e->ninclude_dir + 1, sizeof *e->resolved_dir);
 	for (size_t i = 0; i < e->ninclude_dir; i++) {
 		enum tree_kind kind;
+		/* Includes go by resolved_dir: the links to there count, too. */
+		inputs_add_probe(e->inputs, e->include_dir[i]);
 		if (tree_lookup(e->tree, e->include_dir[i], &kind,
 			&e->resolved_dir[i], err))
 			return -1;

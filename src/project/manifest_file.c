@@ -94,7 +94,7 @@ out:
 
 /* Reads the bytes of the manifest. */
 static int read_bytes(struct tree *tree, const char *path, struct buf *out,
-	struct err *err)
+	struct sha256 *sha, struct err *err)
 {
 	enum tree_kind kind;
 	char *resolved = NULL;
@@ -104,7 +104,8 @@ static int read_bytes(struct tree *tree, const char *path, struct buf *out,
 			path, tree->name, why_no_file(kind));
 		err_place(err, path, 0, 0, NULL);
 	} else if (!result) {
-		result = tree_read(tree, resolved, LIMIT_MANIFEST_BYTES, out, err);
+		result = tree_read_hashed(tree, resolved, LIMIT_MANIFEST_BYTES, out,
+			sha, err);
 	}
 	free(resolved);
 	return result;
@@ -126,11 +127,10 @@ int manifest_load(struct tree *tree, const char *path, struct inputs *inputs,
 	char *normal = path_normalise(path);
 	struct sha256 sha;
 	int result = -1;
-	if (read_bytes(tree, path, &text, &err)) {
+	if (read_bytes(tree, path, &text, &sha, &err)) {
 		errs_take(errs, &err);
 		goto out;
 	}
-	sha256_of(buf_str(&text), text.len, &sha);
 	if (inputs)
 		inputs_add(inputs, normal, &sha);
 	if (ends_with(path, ".toml")

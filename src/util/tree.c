@@ -27,6 +27,23 @@ int tree_hash(struct tree *tree, const char *resolved, struct sha256 *out,
 	return tree->ops->hash(tree, resolved, out, err);
 }
 
+static int has_changed(const char *path, struct err *err)
+{
+	err_set(err, STATUS_FAILED, "'%s' was changed while it was in use; "
+		"run stbuild again", path);
+	err_place(err, path, 0, 0, NULL);
+	return -1;
+}
+
+int tree_read_as(struct tree *tree, const char *resolved, size_t max,
+	const struct sha256 *sha, struct buf *out, struct err *err)
+{
+	struct sha256 got;
+	if (tree_read_hashed(tree, resolved, max, out, &got, err))
+		return -1;
+	return sha256_equal(&got, sha) ? 0 : has_changed(resolved, err);
+}
+
 void tree_free(struct tree *tree)
 {
 	if (tree)
@@ -126,6 +143,25 @@ out:
 	return result;
 }
 
+/* The hash of what was read is remembered like one that was asked for. */
+static int dir_read_hashed(struct dir_tree *t, const char *resolved,
+	size_t max, struct buf *out, struct sha256 *sha, struct err *err)
+{
+	char *full = dir_path(t, resolved);
+	size_t start = out->len;
+	struct fs_stamp before, after;
+	int is_stamped = t->cache && t->cache->put && !fs_stamp(full, &before);
+	int result = fs_read(full, max, out, err);
+	if (!result) {
+		sha256_of(out->data + start, out->len - start, sha);
+		if (is_stamped && !fs_stamp(full, &after)
+			&& fs_stamp_equal(&before, &after))
+			t->cache->put(t->cache->data, &after, sha);
+	}
+	free(full);
+	return result;
+}
+
 static void dir_free(struct tree *tree)
 {
 	struct dir_tree *t = (struct dir_tree *)tree;
@@ -157,6 +193,19 @@ int tree_open_dir(const char *root, const struct tree_cache *cache,
 	t->root = xstrdup(strcmp(real, "/") ? real : "");
 	free(real);
 	*out = &t->tree;
+	return 0;
+}
+
+int tree_read_hashed(struct tree *tree, const char *resolved, size_t max,
+	struct buf *out, struct sha256 *sha, struct err *err)
+{
+	size_t start = out->len;
+	if (tree->ops == &dir_ops)
+		return dir_read_hashed((struct dir_tree *)tree, resolved, max, out,
+			sha, err);
+	if (tree_read(tree, resolved, max, out, err))
+		return -1;
+	sha256_of(buf_str(out) + start, out->len - start, sha);
 	return 0;
 }
 
@@ -307,8 +356,15 @@ void inputs_add(struct inputs *inputs, const char *path,
 	if (!inputs)
 		return;
 	char *clean = path_normalise(path);
-	if (map_gets(&inputs->index, clean) != MAP_NONE) {
-		free(clean);
+	size_t known = map_gets(&inputs->index, clean);
+	if (known != MAP_NONE) {
+		const struct input *first = &inputs->input[known];
+		int is_same = first->is_absent == !sha_or_null
+			&& (!sha_or_null || sha256_equal(&first->sha, sha_or_null));
+		if (!is_same && !inputs->changed)
+			inputs->changed = clean;
+		else
+			free(clean);
 		return;
 	}
 	map_puts(&inputs->index, clean, inputs->ninput);
@@ -320,14 +376,45 @@ void inputs_add(struct inputs *inputs, const char *path,
 		in->sha = *sha_or_null;
 }
 
+void inputs_add_probe(struct inputs *inputs, const char *path)
+{
+	if (!inputs || map_gets(&inputs->probe_index, path) != MAP_NONE)
+		return;
+	map_puts(&inputs->probe_index, path, 1);
+	inputs->probe = array_grow(inputs->probe, inputs->nprobe,
+		&inputs->probe_cap, sizeof *inputs->probe);
+	inputs->probe[inputs->nprobe++] = xstrdup(path);
+}
+
+void inputs_merge(struct inputs *to, const struct inputs *from)
+{
+	for (size_t i = 0; i < from->ninput; i++)
+		inputs_add(to, from->input[i].path,
+			from->input[i].is_absent ? NULL : &from->input[i].sha);
+	for (size_t i = 0; i < from->nprobe; i++)
+		inputs_add_probe(to, from->probe[i]);
+	if (from->changed && !to->changed)
+		to->changed = xstrdup(from->changed);
+}
+
+int inputs_check(const struct inputs *inputs, struct err *err)
+{
+	return inputs->changed ? has_changed(inputs->changed, err) : 0;
+}
+
 void inputs_release(struct inputs *inputs)
 {
 	if (!inputs)
 		return;
 	for (size_t i = 0; i < inputs->ninput; i++)
 		free(inputs->input[i].path);
+	for (size_t i = 0; i < inputs->nprobe; i++)
+		free(inputs->probe[i]);
+	free(inputs->probe);
+	free(inputs->changed);
 	free(inputs->input);
 	map_release(&inputs->index);
+	map_release(&inputs->probe_index);
 	*inputs = (struct inputs) { 0 };
 }
 

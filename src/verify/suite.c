@@ -239,13 +239,15 @@ static void encode_artifact(struct encoder *e, const struct judged *v,
 		encoder_string(e, TAG_ZERO, key);
 }
 
-static int encode_file(struct encoder *e, struct tree *tree, const char *path,
+static int encode_file(struct encoder *e, struct judging *j, const char *path,
 	struct err *err)
 {
 	struct sha256 sha;
 	char *resolved;
-	int rc = suite_file(tree, path, &resolved, &sha, err);
+	int rc = suite_file(j->env->tree, path, &resolved, &sha, err);
 
+	if (rc >= 0)
+		inputs_add(&j->files, path, rc == 1 ? &sha : NULL);
 	if (rc == 1)
 		encoder_sha(e, TAG_INPUT, &sha);
 	else
@@ -277,10 +279,9 @@ static int find_key(struct judging *j, struct sha256 *out, struct err *err)
 		encoder_sha(&e, TAG_DRIVER, j->env->driver);
 	}
 	if (test->reference)
-		rc = encode_file(&e, j->env->tree, test->reference, err);
+		rc = encode_file(&e, j, test->reference, err);
 	for (size_t i = 0; i < test->nstorage && rc == 0; i++)
-		rc = encode_file(&e, j->env->tree, test->storage[i].reference,
-			err);
+		rc = encode_file(&e, j, test->storage[i].reference, err);
 	encoder_end(&e, out);
 	encoder_release(&e);
 	return rc;
@@ -421,7 +422,9 @@ static int judge(struct judging *j, struct err *err)
 	if (open_views(j, err) || find_key(j, &key, err))
 		return -1;
 	c->is_cached = !j->env->always && recall(j, &key);
-	if (!c->is_cached && (judge_case(j, err) || keep(j, &key, err)))
+	/* A verdict over other bytes than the key's is none. */
+	if (!c->is_cached && (judge_case(j, err) ||
+	    inputs_check(&j->files, err) || keep(j, &key, err)))
 		return -1;
 	judge_budgets(j);
 	c->is_ok = all_pass(c);
@@ -467,6 +470,7 @@ int suite_judge(const struct suite_env *env, struct suite *s,
 			rc = err_wrap(err, "while judging test '%s' at %s",
 				c->test->name, c->variant);
 		}
+		inputs_release(&j.files);
 		judged_close(&j.self);
 		judged_close(&j.other);
 		judged_close(&j.base);

@@ -38,6 +38,7 @@ struct judging {
 	/* Read when it comes to them. */
 	struct judged other;		/* of reference_uniforms */
 	struct judged base;		/* in the first size */
+	struct inputs files;		/* it compares with, as the key has them */
 };
 
 /* Opens the bundle; the rest is read by judged_load. */

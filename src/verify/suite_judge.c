@@ -254,7 +254,7 @@ static int judge_pictures(struct judging *j, const struct picture *expected,
 
 /* The reference of a test: 0, with an empty *out and *why when there is none. */
 static int read_reference(const struct suite_env *env, const char *name,
-	struct picture *out, char **why, struct err *err)
+	struct inputs *files, struct picture *out, char **why, struct err *err)
 {
 	struct buf bytes = BUF_INIT;
 	struct sha256 sha;
@@ -266,9 +266,11 @@ static int read_reference(const struct suite_env *env, const char *name,
 	if (rc == 0)
 		*why = xasprintf("there is no picture %s; 'stbuild approve' "
 			"writes one", name);
-	if (rc == 1 && tree_read(env->tree, path, LIMIT_ASSET_BYTES, &bytes,
-	    err))
+	if (rc == 1 && tree_read_hashed(env->tree, path, LIMIT_ASSET_BYTES,
+	    &bytes, &sha, err))
 		rc = -1;
+	if (rc >= 0)
+		inputs_add(files, name, rc == 1 ? &sha : NULL);
 	if (rc == 1 && picture_decode(name, bytes.data, bytes.len, out, &cause))
 		*why = err_text(&cause);
 	free(path);
@@ -282,8 +284,8 @@ static int judge_reference(struct judging *j, struct err *err)
 	struct picture expected;
 	char *why = NULL;
 
-	if (read_reference(j->env, j->item->test->reference, &expected, &why,
-	    err))
+	if (read_reference(j->env, j->item->test->reference, &j->files,
+	    &expected, &why, err))
 		return -1;
 	int rc = judge_pictures(j, &expected, why, err);
 	picture_release(&expected);
@@ -552,13 +554,15 @@ static int judge_fixture(struct judging *j, const struct test_storage *fixture,
 		fail(check, "there is no file %s", fixture->reference);
 	else if (rc == 1 && !found)
 		fail(check, "no pass that is drawn writes it");
-	else if (rc == 1 && tree_read(j->env->tree, path, LIMIT_ARTIFACT_BYTES,
-	    &bytes, err))
+	else if (rc == 1 && tree_read_hashed(j->env->tree, path,
+	    LIMIT_ARTIFACT_BYTES, &bytes, &sha, err))
 		rc = -1;
 	else if (rc == 1 && bytes.len != found->bytes)
 		fail(check, "it has %llu bytes, and %s has %zu",
 			(unsigned long long)found->bytes, fixture->reference,
 			bytes.len);
+	if (rc >= 0)
+		inputs_add(&j->files, fixture->reference, rc == 1 ? &sha : NULL);
 	if (rc == 1 && found && check->is_ok) {
 		const char *now = v->file.data + found->at;
 		size_t first = 0, ndiffer = 0;
@@ -691,7 +695,7 @@ int suite_picture(const struct suite_env *env, const struct suite *s,
 			s->manifest->pass[c->test->pass].name);
 		goto out;
 	}
-	if (read_reference(env, c->test->reference, &expected, &why, err))
+	if (read_reference(env, c->test->reference, NULL, &expected, &why, err))
 		goto out;
 	if (expected.rgb && picture_is_same_size(actual, &expected)) {
 		struct comparison compared;

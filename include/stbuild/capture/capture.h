@@ -67,6 +67,7 @@ struct capture_bundle {			/* one a request and frame, in order */
 	int frame;			/* -1: a sound has none (trace/sound.h) */
 	char *path;
 	enum capture_status status;
+	struct sha256 inputs_id;	/* CURRENT: over all that it was judged by */
 	struct err err;			/* FAILED */
 	/* Under dry_run: */
 	struct reasons reasons;		/* why it is not current; one at least */

@@ -35,8 +35,10 @@ int unchanged_check(const struct unchanged_request *r,
 /*
  * Records a run that began at started_ns (CLOCK_REALTIME) and found every
  * bundle current. Nothing is recorded when a file is too young to trust its
- * stamp, and failures are silent: the next run is just slower. head is
- * repo_peek_id's from before the run.
+ * stamp, or when what stands there now is not what the run read: the stamp must
+ * be that under which the store remembers the hash the run used. Links on the
+ * way to inputs count as inputs of their own. Failures are silent: the next run
+ * is just slower. head is repo_peek_id's from before the run.
  */
 void unchanged_record(const struct unchanged_request *r, struct store *store,
 	const struct driver_row *driver, const char head[41],

@@ -58,6 +58,16 @@ int tree_read(struct tree *tree, const char *resolved, size_t max,
 	struct buf *out, struct err *err) WARN_UNUSED;
 int tree_hash(struct tree *tree, const char *resolved, struct sha256 *out,
 	struct err *err) WARN_UNUSED;
+/*
+ * The same bytes with their hash, of one reading: whoever uses bytes under a
+ * hash that was found earlier asks for them with one of these, since a file
+ * may be saved at any moment. *sha is that of what was appended to out.
+ */
+int tree_read_hashed(struct tree *tree, const char *resolved, size_t max,
+	struct buf *out, struct sha256 *sha, struct err *err) WARN_UNUSED;
+/* Fails (STATUS_FAILED) when the bytes are not those of sha any more. */
+int tree_read_as(struct tree *tree, const char *resolved, size_t max,
+	const struct sha256 *sha, struct buf *out, struct err *err) WARN_UNUSED;
 void tree_free(struct tree *tree);
 
 /* A memory of file hashes, kept by the store. Either function may be null. */
@@ -98,11 +108,28 @@ struct inputs {
 	struct input *input;	/* in the order of first use, no path twice */
 	size_t ninput, cap;
 	struct map index;	/* path to index of input[] */
+	/*
+	 * Paths as they were spelt, where ".." or a link may lead elsewhere than
+	 * input[] says: which links they go through counts (capture/unchanged.h).
+	 */
+	char **probe;
+	size_t nprobe, probe_cap;
+	struct map probe_index;
+	char *changed;		/* the first path found in two states, or null */
 };
 
-/* sha null: absent. What a path was first is what counts. */
+/*
+ * sha null: absent. What a path was first is what counts; another state later
+ * sets inputs->changed.
+ */
 void inputs_add(struct inputs *inputs, const char *path,
 	const struct sha256 *sha_or_null);
+/* Notes a path as spelt. inputs may be null. */
+void inputs_add_probe(struct inputs *inputs, const char *path);
+/* Adds all that from has. */
+void inputs_merge(struct inputs *to, const struct inputs *from);
+/* Fails (STATUS_FAILED) when a path was found in two states. */
+int inputs_check(const struct inputs *inputs, struct err *err) WARN_UNUSED;
 void inputs_release(struct inputs *inputs);
 
 /*
