@@ -121,8 +121,7 @@ static void describe_group(struct capture *c, struct group *g)
 		struct job *job = &g->job[i];
 		if (job->is_done)
 			continue;
-		uint32_t to = ((uint32_t)job->frame + 1) *
-			(uint32_t)g->keys.norder;
+		uint32_t to = nodes_behind(&g->keys.nodes, job->frame);
 		/* What an earlier frame of the same sweep does is told there. */
 		for (; from < to && from < g->plan.end; from++) {
 			int p = keys_node_pass(&g->keys, from), w, h;

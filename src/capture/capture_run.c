@@ -154,14 +154,15 @@ static int rivalry_judge(struct runner *r, uint32_t node, struct err *err)
 			continue;
 		map_put(&r->capture->drawn, rival[i].byte, SHA256_SIZE, 1);
 		r->capture->nalias++;
-		if (store_add_alias(store, &g->keys.key[node], &rival[i], err))
+		const struct sha256 *plain = keys_plain(&g->keys, node);
+		if (store_add_alias(store, &g->keys.key[node], &rival[i], err) ||
+		    (!sha256_equal(plain, &g->keys.key[node]) &&
+		    store_add_alias(store, plain, &rival[i], err)))
 			return -1;
-		if (is_taken(g, node)) {
+		if (is_taken(g, node))
 			g->needs_rekey = 1;
-		} else {
+		else
 			keys_replace(&g->keys, node, &rival[i]);
-			g->has_new_keys = 1;
-		}
 		return 0;
 	}
 	return 0;
@@ -232,6 +233,8 @@ static int note_stored(struct runner *r, const struct store_job *s,
 			    &s->key))
 				g->is_version_stored[take[i].next_version] = 1;
 	}
+	if (group_bind_like(g, r->capture->env->programs.store, s->node, err))
+		return -1;
 	return rivalry_judge(r, s->node, err);
 }
 
@@ -549,8 +552,7 @@ static int start_sweep(struct runner *r, struct err *err)
 		r->group->plan.ndraw - r->group->plan.nfailed;
 	if (start_worker(r, err))
 		return -1;
-	memset(r->group->noutput_stored, 0, (size_t)r->group->keys.nframe *
-		(size_t)r->group->keys.norder);
+	memset(r->group->noutput_stored, 0, r->group->keys.nodes.n);
 	r->sweep = sweep_new(&r->group->plan, r->worker, &hooks);
 	return 0;
 }

@@ -134,6 +134,16 @@ static char *explain(const struct group *g, int p, int frame)
 	return buf_detach(&text);
 }
 
+/* The first frame whose node of the pass matters. */
+static int first_frame(const struct group *g, int p)
+{
+	uint32_t node = 0;
+
+	while (keys_node_pass(&g->keys, node) != p)
+		node++;
+	return keys_node_frame(&g->keys, node);
+}
+
 /* What all bundles of a group have in common: made once. */
 static void make_common(struct capture *c, struct group *g)
 {
@@ -158,7 +168,7 @@ static void make_common(struct capture *c, struct group *g)
 		a->pass[a->npass++] = (struct account_pass){
 			.name = line_of(g->variant.manifest->pass[p].name),
 			.fixed = buf_detach(&text),
-			.base = explain(g, p, 0),
+			.base = explain(g, p, first_frame(g, p)),
 			.part = g->set->key_program[p].part,
 			.npart = g->set->key_program[p].npart };
 	}

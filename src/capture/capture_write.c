@@ -149,6 +149,8 @@ static int record_bundle(struct capture *c, struct group *g, struct job *job,
 		return -1;
 	int rc = store_add_bundle(store, &row, err);
 	if (rc == 0)
+		rc = group_bind_frame(g, store, job->frame, err);
+	if (rc == 0)
 		rc = capture_record_why(c, g, job, err);
 	if (rc == 0)
 		rc = add_history(c, g, job, &a->content_id, err);
@@ -387,8 +389,6 @@ static int start_assembly(struct runner *r, struct job *job, struct err *err)
 
 	if (make_sttf(c, g, err))
 		return -1;
-	if (g->has_new_keys)
-		group_refresh(g, job);
 	struct assembly_job *aj = xcalloc(1, sizeof *aj);
 	struct assembly *a = &aj->assembly;
 	if (!find_pieces(c, g, job->frame,

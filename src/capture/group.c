@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "config.h"
+#include "util/log.h"
 #include "util/mem.h"
 
 static void job_release(struct job *job)
@@ -55,6 +56,9 @@ char *group_settings(const struct variant *v)
 	return text;
 }
 
+/*
+ * Of plain keys: a bundle stays current whatever aliases are found later.
+ */
 static void find_inputs_id(const struct group *g, struct job *job, const char *manifest,
 	struct encoder *e)
 {
@@ -97,11 +101,11 @@ static void find_inputs_id(const struct group *g, struct job *job, const char *m
 		int p = g->graph.order[i];
 		if (g->graph.is_reached[p])
 			encoder_sha(e, TAG_INPUT,
-				&k->key[keys_node(k, p, job->frame)]);
+				keys_plain(k, keys_node(k, p, job->frame)));
 	}
 	for (size_t s = 0; s < g->graph.nstorage; s++)
-		encoder_sha(e, TAG_STORAGE, &k->version[
-			keys_version_after(k, (int)s, job->frame)].key);
+		encoder_sha(e, TAG_STORAGE, keys_plain_version(k,
+			keys_version_after(k, (int)s, job->frame)));
 	encoder_end(e, &job->inputs_id);
 	buf_release(&text);
 	free(value);
@@ -160,18 +164,63 @@ static int wants_retag(const struct group *g, const struct job *job)
 		g->set->git.has_head && g->set->git.ndirty == 0;
 }
 
-struct alias_lookup {
-	struct store *store;
-	size_t nfound;
-};
+/* Keys ------------------------------------------------------------------------- */
 
 static int find_alias(void *data, const struct sha256 *key, struct sha256 *earlier)
 {
-	struct alias_lookup *l = data;
-	int is_alias = store_alias(l->store, key, earlier);
+	return store_alias(data, key, earlier);
+}
 
-	l->nfound += (size_t)is_alias;
-	return is_alias;
+static int is_kept(void *data, const struct sha256 *key)
+{
+	struct product product;
+
+	return store_product(data, key, 0, &product);
+}
+
+static int bind_node(struct group *g, struct store *store, uint32_t node, struct err *err)
+{
+	const struct sha256 *plain, *key;
+	struct sha256 other;
+
+	if (node == NODE_NONE)
+		return 0;
+	plain = keys_plain(&g->keys, node);
+	key = &g->keys.key[node];
+	if (sha256_equal(plain, key) || store_alias(store, plain, &other))
+		return 0;
+	return store_add_alias(store, plain, key, err);
+}
+
+int group_bind_like(struct group *g, struct store *store, uint32_t node, struct err *err)
+{
+	const struct sha256 *last = NULL;
+
+	for (; node != NODE_NONE; node = g->keys.next_same[node]) {
+		const struct sha256 *plain = keys_plain(&g->keys, node);
+		if (last && sha256_equal(plain, last))
+			continue;
+		last = plain;
+		if (bind_node(g, store, node, err))
+			return -1;
+	}
+	return 0;
+}
+
+int group_bind_frame(struct group *g, struct store *store, int frame, struct err *err)
+{
+	for (size_t i = 0; i < g->graph.norder; i++) {
+		int p = g->graph.order[i];
+		if (bind_node(g, store, keys_node(&g->keys, p, frame), err) ||
+		    bind_node(g, store, keys_node(&g->keys, p, frame - 1), err))
+			return -1;
+	}
+	for (size_t s = 0; s < g->graph.nstorage; s++) {
+		uint32_t v = keys_version_after(&g->keys, (int)s, frame);
+		if (bind_node(g, store, g->keys.version[v].maker, err))
+			return -1;
+	}
+	return 0;
 }
 
 static int compare_jobs(const void *a, const void *b)
@@ -181,90 +230,31 @@ static int compare_jobs(const void *a, const void *b)
 	return (x->frame > y->frame) - (x->frame < y->frame);
 }
 
-static int is_kept(struct store *store, const struct sha256 *key)
-{
-	struct product product;
-
-	return store_product(store, key, 0, &product);
-}
-
-/*
- * An alias changes the keys of all that follows, also of what was stored before
- * the alias was found: frame 0 may be captured after frame 120 was. The keys
- * without any alias find it. Makes aliases of it in the first frame that has
- * some, and sets *nadded; what follows has its old keys then.
- */
-static int keep_stored(struct group *g, struct store *store,
-	const struct sha256 *driver, size_t *nadded, struct err *err)
-{
-	struct keys plain;
-	struct sha256 other;
-	int last = -1, rc = 0;
-
-	*nadded = 0;
-	if (keys_compute(&g->scene, g->set->key_program, driver,
-	    g->keys.nframe, NULL, &plain, err) ||
-	    store_begin(store, err)) {
-		keys_release(&plain);
-		return -1;
-	}
-	size_t nnode = (size_t)plain.nframe * (size_t)plain.norder;
-	for (uint32_t i = 0; i < nnode && rc == 0; i++) {
-		const struct sha256 *from = &g->keys.key[i], *to = &plain.key[i];
-		int frame = keys_node_frame(&plain, i);
-		if (last >= 0 && frame > last)
-			break;
-		if (plain.canon[i] == NODE_NONE || sha256_equal(from, to) ||
-		    is_kept(store, from) || !is_kept(store, to) ||
-		    store_alias(store, to, &other))
-			continue;
-		rc = store_add_alias(store, from, to, err);
-		last = frame;
-		++*nadded;
-	}
-	if (rc == 0)
-		rc = store_commit(store, err);
-	else
-		store_rollback(store);
-	keys_release(&plain);
-	return rc;
-}
-
-/* Keys up to the last frame, with the aliases known now. */
+/* Keys of what all jobs rest on, with the aliases known now. */
 static int find_keys(struct group *g, const struct capture_env *env,
 	const struct sha256 *driver, struct err *err)
 {
 	struct store *store = env->programs.store;
-	int last = g->job[g->njob - 1].frame;
-	size_t nadded;
+	struct key_hooks hooks = { find_alias, is_kept, store };
+	int *frame = xcalloc(g->njob + 1, sizeof *frame);
 
-	/* Each round is for the part of the graph that the last did not reach. */
-	for (size_t round = 0; round <= env->manifest->npass; round++) {
-		struct alias_lookup lookup = { store, 0 };
-		struct key_hooks hooks = { find_alias, &lookup };
-		if (g->has_keys)
-			keys_release(&g->keys);
-		g->has_keys = 0;
-		store_hold(store);
-		int rc = keys_compute(&g->scene, g->set->key_program, driver,
-			last + 1, &hooks, &g->keys, err);
-		store_unhold(store);
-		if (rc != 0)
-			return -1;
-		g->has_keys = 1;
-		if (lookup.nfound == 0 || !store_can_write(store))
-			break;
-		if (keep_stored(g, store, driver, &nadded, err))
-			return -1;
-		if (nadded == 0)
-			break;
-	}
-	size_t nnode = (size_t)g->keys.nframe * (size_t)g->keys.norder;
+	for (size_t i = 0; i < g->njob; i++)
+		frame[i] = g->job[i].frame;
+	store_hold(store);
+	int rc = keys_compute(&g->scene, g->set->key_program, driver, frame,
+		g->njob, &hooks, &g->keys, err);
+	store_unhold(store);
+	free(frame);
+	g->has_keys = 1;
+	size_t nnode = g->keys.nodes.n;
+	log_verbose("%s@%d: keys of %zu nodes at %zu frames",
+		g->job[0].request->name, g->job[g->njob - 1].frame, nnode,
+		g->keys.nodes.nrow);
 	g->is_stored = xcalloc(nnode + 1, 1);
 	g->noutput_stored = xcalloc(nnode + 1, 1);
 	g->rivalry = xcalloc(nnode + 1, 1);
 	g->is_version_stored = xcalloc(g->keys.nversion + 1, 1);
-	return 0;
+	return rc;
 }
 
 static void judge_jobs(struct group *g, const struct capture_env *env)
@@ -309,18 +299,8 @@ int group_rekey(struct group *g, const struct capture_env *env,
 	if (find_keys(g, env, &driver->identity, err))
 		return -1;
 	judge_jobs(g, env);
-	g->needs_rekey = g->has_new_keys = 0;
+	g->needs_rekey = 0;
 	return 0;
-}
-
-void group_refresh(const struct group *g, struct job *job)
-{
-	struct encoder e = { BUF_INIT, NULL };
-	char *manifest = group_settings(&g->variant);
-
-	find_inputs_id(g, job, manifest, &e);
-	free(manifest);
-	encoder_release(&e);
 }
 
 int group_is_open(const struct group *g)

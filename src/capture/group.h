@@ -71,7 +71,6 @@ struct group {
 	unsigned char *is_version_stored;	/* a version each */
 	unsigned char *rivalry;		/* a node each: enum rivalry */
 	int needs_rekey;		/* an alias was found that changes keys */
-	int has_new_keys;		/* one that changes bundles alone */
 	uint64_t nalias;		/* aliases of the run that keys are made with */
 	struct account account;		/* zeroed, or what its jobs have in common */
 	int has_keys, has_plan;
@@ -92,8 +91,15 @@ int group_prepare(struct group *g, const struct capture_env *env,
 /* The same again, once an alias was found. */
 int group_rekey(struct group *g, const struct capture_env *env,
 	const struct driver_row *driver, struct err *err) WARN_UNUSED;
-/* A job's inputs_id anew, where the key of a picture was replaced. */
-void group_refresh(const struct group *g, struct job *job);
+/*
+ * Binds what is stored to its plain keys (graph/keys.h), so that it is found
+ * whatever aliases come: all that is stored at a frame, or a node and those
+ * with its key.
+ */
+int group_bind_frame(struct group *g, struct store *store, int frame,
+	struct err *err) WARN_UNUSED;
+int group_bind_like(struct group *g, struct store *store, uint32_t node,
+	struct err *err) WARN_UNUSED;
 /* 1 while some job is not done. */
 int group_is_open(const struct group *g);
 /* Frames of the jobs that wait for content, ascending; *frame is the caller's. */

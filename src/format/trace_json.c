@@ -183,8 +183,8 @@ static void add_ours(cJSON *json, const struct trace_facts *f)
 	for (size_t i = 0; i < scene->graph->norder; i++) {
 		int p = scene->graph->order[i];
 		if (scene->graph->is_reached[p])
-			add_sha(keys, m->pass[p].name, &f->keys->key[
-				keys_node(f->keys, p, f->frame)]);
+			add_sha(keys, m->pass[p].name, keys_plain(f->keys,
+				keys_node(f->keys, p, f->frame)));
 	}
 	cJSON *inputs = cJSON_AddObjectToObject(json, "inputs");
 	for (size_t i = 0; i < f->inputs->ninput; i++)

@@ -7,59 +7,53 @@
 #include "glsl/shader.h"
 #include "util/mem.h"
 
-/* A gibibyte of keys: 25 million nodes, 19 hours of a four-pass project. */
-#define NODES_MAX (UINT32_C(25) << 20)
-
 uint32_t keys_node(const struct keys *k, int p, int t)
 {
-	int position = k->scene->graph->position[p];
-
-	if (t < 0 || position < 0)
-		return NODE_NONE;
-	return (uint32_t)t * (uint32_t)k->norder + (uint32_t)position;
+	return nodes_find(&k->nodes, p, t);
 }
 
 int keys_node_pass(const struct keys *k, uint32_t node)
 {
-	return k->scene->graph->order[node % (uint32_t)k->norder];
+	return k->nodes.graph->order[k->nodes.place[node]];
 }
 
 int keys_node_frame(const struct keys *k, uint32_t node)
 {
-	return (int)(node / (uint32_t)k->norder);
+	return k->nodes.frame[node];
 }
 
 uint32_t keys_version_after(const struct keys *k, int storage, int t)
 {
-	size_t n = k->scene->graph->nstorage;
-	size_t node = (size_t)(t + 1) * (size_t)k->norder;
+	size_t node = nodes_behind(&k->nodes, t);
 
-	return k->found[node * n + (size_t)storage];
+	return k->found[node * k->nodes.graph->nstorage + (size_t)storage];
 }
 
-/* Canonical node of (p, t), or NODE_NONE. */
+const struct sha256 *keys_plain(const struct keys *k, uint32_t node)
+{
+	return k->plain ? &k->plain[node] : &k->key[node];
+}
+
+const struct sha256 *keys_plain_version(const struct keys *k, uint32_t version)
+{
+	return k->plain ? &k->plain_version[version] :
+		&k->version[version].key;
+}
+
+/* Canonical node of (p, t), or NODE_NONE before frame 0. */
 static uint32_t canonical(const struct keys *k, int p, int t)
 {
 	uint32_t node = keys_node(k, p, t);
 
-	return node == NODE_NONE ? NODE_NONE : k->canon[node];
+	if (node == NODE_NONE && t >= 0)
+		BUG("a node that nobody was said to need");
+	return node == NODE_NONE || !k->canon ? node : k->canon[node];
 }
 
 /* Frames back to the picture a pass draws over; 0 when it draws over none. */
 static int history_distance(const struct keys *k, int p)
 {
-	switch (k->scene->variant->manifest->pass[p].kind) {
-	case PASS_COMPUTE:
-		return 1;
-	case PASS_IMAGE:
-		return k->program[p].has_discard ? 1 : 0;
-	case PASS_BUFFER:
-	case PASS_CUBEMAP:
-		return k->program[p].has_discard ? 2 : 0;
-	case PASS_SOUND:
-		break;
-	}
-	return 0;
+	return nodes_history(k->scene, k->program, p);
 }
 
 uint32_t keys_history(const struct keys *k, uint32_t node)
@@ -314,13 +308,15 @@ static void encode_channel(struct encoder *e, const struct keys *k, int p, int c
 /* The manifest's storage at a binding of a pass: index of the graph, or -1. */
 static int block_storage(const struct keys *k, int p, const struct active_block *b)
 {
-	const struct pass *pass = &k->scene->variant->manifest->pass[p];
+	return nodes_storage(k->scene, p, b->binding);
+}
 
-	for (size_t i = 0; i < pass->nstorage; i++)
-		if (pass->storage[i].binding == b->binding)
-			return graph_storage(k->scene->graph,
-				pass->storage[i].name);
-	return -1;
+/* Key of the content that a node finds in a storage buffer. */
+static const struct sha256 *found_version(const struct keys *k, uint32_t node, int s)
+{
+	uint32_t v = k->found[node * k->scene->graph->nstorage + (size_t)s];
+
+	return k->found_key ? &k->found_key[v] : &k->version[v].key;
 }
 
 static void encode_storage(struct encoder *e, const struct keys *k, int p, uint32_t node)
@@ -333,17 +329,16 @@ static void encode_storage(struct encoder *e, const struct keys *k, int p, uint3
 		int s = block_storage(k, p, &r->block[i]);
 		if (s < 0)
 			continue;
-		const struct version *version =
-			&k->version[k->found[node * g->nstorage + (size_t)s]];
+		const struct sha256 *version = found_version(k, node, s);
 		encoder_u64(e, TAG_STORAGE, r->block[i].binding);
 		encoder_string(e, TAG_NAME, g->storage[s]);
 		encoder_u64(e, TAG_SIZE, g->storage_size[s]);
-		encoder_sha(e, TAG_INPUT, &version->key);
+		encoder_sha(e, TAG_INPUT, version);
 		encoder_say(e, "storage %u: '%s' of %llu bytes%s\t%s",
 			(unsigned)r->block[i].binding, g->storage[s],
 			(unsigned long long)g->storage_size[s],
 			r->block[i].is_written ? ", written" : "",
-			short_hex(&version->key, hex));
+			short_hex(version, hex));
 	}
 }
 
@@ -417,11 +412,17 @@ static uint32_t table_fold(struct table *t, const struct keys *k, uint32_t node)
 }
 
 static void add_version(struct keys *k, int storage, const struct sha256 *key,
-	uint32_t writer)
+	const struct sha256 *plain, uint32_t writer, uint32_t maker)
 {
+	if (k->plain) {
+		k->plain_version = array_grow(k->plain_version, k->nversion,
+			&k->plain_cap, sizeof *k->plain_version);
+		k->plain_version[k->nversion] = *plain;
+	}
 	k->version = array_grow(k->version, k->nversion, &k->version_cap,
 		sizeof *k->version);
-	k->version[k->nversion++] = (struct version){ *key, storage, writer };
+	k->version[k->nversion++] = (struct version){ *key, storage, writer,
+		maker };
 }
 
 static void first_versions(struct keys *k, struct encoder *e)
@@ -435,7 +436,7 @@ static void first_versions(struct keys *k, struct encoder *e)
 		encoder_u64(e, TAG_SIZE, g->storage_size[s]);
 		encoder_end(e, &key);
 		k->found[s] = (uint32_t)k->nversion;
-		add_version(k, (int)s, &key, NODE_NONE);
+		add_version(k, (int)s, &key, &key, NODE_NONE, NODE_NONE);
 	}
 }
 
@@ -469,16 +470,17 @@ static void next_versions(struct keys *k, struct encoder *e, uint32_t node)
 	if (g->nstorage == 0)
 		return;
 	memcpy(next, now, g->nstorage * sizeof *next);
-	if (!g->is_reached[p])
-		return;
 	for (size_t i = 0; i < r->nblock; i++) {
-		struct sha256 key;
+		struct sha256 key, plain;
 		int s = block_storage(k, p, &r->block[i]);
 		if (s < 0 || !r->block[i].is_written || next[s] != now[s])
 			continue;
 		encode_version(e, &k->key[node], g->storage[s], &key);
+		if (k->plain)
+			encode_version(e, &k->plain[node], g->storage[s],
+				&plain);
 		next[s] = (uint32_t)k->nversion;
-		add_version(k, s, &key, k->canon[node]);
+		add_version(k, s, &key, &plain, k->canon[node], node);
 	}
 }
 
@@ -506,9 +508,107 @@ static int *find_taken(const struct keys *k)
 	return taken;
 }
 
+/* From here on, plain keys are others than keys. */
+static void split_plain(struct keys *k)
+{
+	if (k->plain)
+		return;
+	k->plain = xmemdup(k->key, (k->nodes.n + 1) * sizeof *k->key);
+	for (size_t v = 0; v < k->nversion; v++) {
+		k->plain_version = array_grow(k->plain_version, v,
+			&k->plain_cap, sizeof *k->plain_version);
+		k->plain_version[v] = k->version[v].key;
+	}
+}
+
+/* 1 when anything that a node makes is stored under its plain key. */
+static int is_stored_plain(struct keys *k, struct encoder *e, uint32_t node,
+	const struct key_hooks *hooks)
+{
+	int p = keys_node_pass(k, node);
+	const struct reflection *r = k->program[p].reflection;
+
+	if (hooks->is_stored(hooks->data, &k->plain[node]))
+		return 1;
+	for (size_t i = 0; i < r->nblock; i++) {
+		struct sha256 key;
+		int s = block_storage(k, p, &r->block[i]);
+		if (s < 0 || !r->block[i].is_written)
+			continue;
+		encode_version(e, &k->plain[node], k->scene->graph->storage[s],
+			&key);
+		if (hooks->is_stored(hooks->data, &key))
+			return 1;
+	}
+	return 0;
+}
+
+/* The plain key: the same recipe with the plain keys of what it takes. */
+static void find_plain(struct keys *k, struct encoder *e, uint32_t node,
+	const struct moment *m)
+{
+	struct keys view = *k;
+
+	view.key = k->plain;
+	view.canon = NULL;
+	view.version = NULL;
+	view.plain = NULL;
+	view.found_key = k->plain_version;
+	encode_recipe(e, &view, node, m);
+	encoder_end(e, &k->plain[node]);
+}
+
+/*
+ * The key of a node. What it is bound to counts first, then what is stored
+ * under its plain key: neither changes when further aliases are found.
+ */
+static void find_key(struct keys *k, struct encoder *e, uint32_t node,
+	const struct moment *m, const struct key_hooks *hooks)
+{
+	struct sha256 earlier;
+
+	encode_recipe(e, k, node, m);
+	encoder_end(e, &k->key[node]);
+	if (k->plain)
+		find_plain(k, e, node, m);
+	if (!hooks || !hooks->alias)
+		return;
+	if (k->plain && !sha256_equal(&k->plain[node], &k->key[node])) {
+		if (hooks->alias(hooks->data, &k->plain[node], &earlier)) {
+			k->key[node] = earlier;
+			return;
+		}
+		if (is_stored_plain(k, e, node, hooks)) {
+			k->key[node] = k->plain[node];
+			return;
+		}
+	}
+	if (!hooks->alias(hooks->data, &k->key[node], &earlier))
+		return;
+	split_plain(k);
+	k->key[node] = earlier;
+}
+
+static void make_room(struct keys *k, struct table *table)
+{
+	size_t nnode = k->nodes.n;
+
+	while (table->nslot < 2 * nnode)
+		table->nslot *= 2;
+	table->slot = xcalloc(table->nslot, sizeof *table->slot);
+	k->static_part = xcalloc(k->scene->variant->manifest->npass,
+		sizeof *k->static_part);
+	k->key = xcalloc(nnode + 1, sizeof *k->key);
+	k->canon = xcalloc(nnode + 1, sizeof *k->canon);
+	k->next_same = xcalloc(nnode + 1, sizeof *k->next_same);
+	memset(k->next_same, 0xff, (nnode + 1) * sizeof *k->next_same);
+	k->found = xcalloc((nnode + 1) * k->scene->graph->nstorage + 1,
+		sizeof *k->found);
+}
+
 int keys_compute(const struct scene *scene, const struct key_program *program,
-	const struct sha256 *driver, int nframe, const struct key_hooks *hooks,
-	struct keys *out, struct err *err)
+	const struct sha256 *driver, const int *frame, size_t nframe,
+	const struct key_hooks *hooks, struct keys *out, struct err *err)
 {
 	const struct graph *g = scene->graph;
 	struct encoder e = { BUF_INIT, NULL };
@@ -516,27 +616,12 @@ int keys_compute(const struct scene *scene, const struct key_program *program,
 	struct table table = { NULL, 64 };
 
 	memset(out, 0, sizeof *out);
-	if ((uint64_t)nframe * g->norder * (1 + g->nstorage / 8) > NODES_MAX)
-		return err_set(err, STATUS_INPUT, "%d frames of %zu passes are "
-			"more than can be planned at once; ask for an earlier "
-			"frame", nframe, g->norder);
-	size_t nnode = (size_t)nframe * g->norder;
-	while (table.nslot < 2 * nnode)
-		table.nslot *= 2;
-	table.slot = xcalloc(table.nslot, sizeof *table.slot);
 	out->scene = scene;
 	out->program = program;
-	out->nframe = nframe;
-	out->norder = (int)g->norder;
-	out->static_part = xcalloc(scene->variant->manifest->npass,
-		sizeof *out->static_part);
-	out->key = xcalloc(nnode + 1, sizeof *out->key);
-	out->canon = xcalloc(nnode + 1, sizeof *out->canon);
-	out->next_same = xcalloc(nnode + 1, sizeof *out->next_same);
-	memset(out->next_same, 0xff, (nnode + 1) * sizeof *out->next_same);
+	if (nodes_list(scene, program, frame, nframe, &out->nodes, err))
+		return -1;
+	make_room(out, &table);
 	out->is_taken = find_taken(out);
-	out->found = xcalloc((nnode + 1) * g->nstorage + 1,
-		sizeof *out->found);
 	for (size_t i = 0; i < g->norder; i++) {
 		int p = g->order[i];
 		if (!g->is_reached[p])
@@ -546,19 +631,10 @@ int keys_compute(const struct scene *scene, const struct key_program *program,
 	}
 	first_versions(out, &e);
 	moment_init(&moment, scene);
-	for (uint32_t node = 0; node < nnode; node++) {
-		struct sha256 earlier;
+	for (uint32_t node = 0; node < out->nodes.n; node++) {
 		moment_set(&moment, keys_node_frame(out, node));
-		if (g->is_reached[keys_node_pass(out, node)]) {
-			encode_recipe(&e, out, node, &moment);
-			encoder_end(&e, &out->key[node]);
-			if (hooks && hooks->alias && hooks->alias(hooks->data,
-			    &out->key[node], &earlier))
-				out->key[node] = earlier;
-			out->canon[node] = table_fold(&table, out, node);
-		} else {
-			out->canon[node] = NODE_NONE;
-		}
+		find_key(out, &e, node, &moment, hooks);
+		out->canon[node] = table_fold(&table, out, node);
 		next_versions(out, &e, node);
 	}
 	moment_release(&moment);
@@ -569,8 +645,11 @@ int keys_compute(const struct scene *scene, const struct key_program *program,
 
 void keys_release(struct keys *k)
 {
+	nodes_release(&k->nodes);
 	free(k->static_part);
 	free(k->key);
+	free(k->plain);
+	free(k->plain_version);
 	free(k->canon);
 	free(k->next_same);
 	free(k->is_taken);
@@ -591,6 +670,7 @@ void keys_replace(struct keys *k, uint32_t node, const struct sha256 *key)
 {
 	if (keys_is_taken(k, node))
 		BUG("a new key for a node that others hold");
+	split_plain(k);
 	for (; node != NODE_NONE; node = k->next_same[node])
 		k->key[node] = *key;
 }

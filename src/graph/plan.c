@@ -10,17 +10,13 @@ void plan_wanted(const struct keys *k, int frame,
 	void (*each_version)(void *data, uint32_t version), void *data)
 {
 	const struct graph *g = k->scene->graph;
-	const struct manifest *m = k->scene->variant->manifest;
 
 	for (size_t i = 0; i < g->norder; i++) {
 		int p = g->order[i];
 		if (!g->is_reached[p])
 			continue;
 		each_node(data, k->canon[keys_node(k, p, frame)]);
-		int is_pair = g->has_previous_reader[p] ||
-			(k->program[p].has_discard &&
-			m->pass[p].kind != PASS_IMAGE);
-		if (is_pair && frame > 0)
+		if (frame > 0 && nodes_is_pair(k->scene, k->program, p))
 			each_node(data, k->canon[keys_node(k, p, frame - 1)]);
 	}
 	for (size_t s = 0; s < g->nstorage; s++) {
@@ -124,7 +120,7 @@ static void spread_failures(struct plan *plan)
 void plan_make(const struct keys *keys, const int *frame, size_t nframe,
 	const struct plan_hooks *hooks, struct plan *out)
 {
-	size_t nnode = (size_t)keys->nframe * (size_t)keys->norder;
+	size_t nnode = keys->nodes.n;
 
 	memset(out, 0, sizeof *out);
 	out->keys = keys;

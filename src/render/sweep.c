@@ -69,7 +69,7 @@ struct sweep {
 	unsigned char *is_version_read;
 	struct pending_read *saving;	/* of a checkpoint, to be issued */
 	size_t nsaving, saving_cap;
-	int checkpointed;		/* frames asked about so far */
+	uint32_t checkpointed;		/* the frame before this node was asked about */
 	uint32_t fault;
 	struct err cause;		/* of ending FAILED */
 	int is_stopping;
@@ -783,17 +783,16 @@ static int save_live(struct sweep *s, struct err *err)
 /* Between two frames, once: asks, and lists what has to be read. */
 static void end_frame(struct sweep *s)
 {
-	int ndone = (int)(s->node / (uint32_t)s->keys->norder);
-
-	if (s->node % (uint32_t)s->keys->norder != 0 ||
-	    ndone == s->checkpointed)
+	if (s->node == 0 || s->node == s->checkpointed)
 		return;
-	s->checkpointed = ndone;
-	if (ndone == 1)
+	int done = keys_node_frame(s->keys, s->node - 1);
+	if (keys_node_frame(s->keys, s->node) == done)
+		return;
+	s->checkpointed = s->node;
+	if (done == 0)
 		drop_zeros(s);
 	uint64_t nbytes = list_live(s);
-	if (nbytes > 0 && !s->hooks.checkpoint(s->hooks.data, ndone - 1,
-	    nbytes))
+	if (nbytes > 0 && !s->hooks.checkpoint(s->hooks.data, done, nbytes))
 		s->nsaving = 0;
 }
 

@@ -502,7 +502,7 @@ int replay_run(const struct replay_env *env, const struct bundle *bundle,
 		out->is_foreign ? CONVENTIONS_ANCESTOR : CONVENTIONS_OURS };
 	if (load_programs(&s, driver, err) ||
 	    keys_compute(&s.scene, s.key_program, &driver->identity,
-	    bundle->frame + 1, NULL, &s.keys, err) ||
+	    &bundle->frame, 1, NULL, &s.keys, err) ||
 	    render(&s, bundle->frame, err) ||
 	    compare_picture(&s, out, err) || compare_state(&s, out, err))
 		goto out;

@@ -57,3 +57,91 @@ expect_status 0 "$STBUILD" -q
 expect_status 0 "$STBUILD" stats
 expect_text out 'aliases '
 expect_no_text out 'aliases      0'
+
+# A feedback pass shared by traces, with another one behind it that each trace
+# has of its own: what one trace finds out leaves the others as they stand.
+# shared NAME A B: traces a and b at these frames, before and after another
+# text for the same.
+shared()
+{
+	rm -rf .stbuild target
+	cat >stbuild.json <<JSON
+{
+	"format": 1,
+	"project": { "name": "shared" },
+	"render": { "width": 4, "height": 4 },
+	"uniform": [ { "name": "k", "type": "float", "default": 1 } ],
+	"pass": [
+		{ "name": "sim", "kind": "buffer", "source": "sim.frag", "input": [
+			{ "channel": 0, "source": "sim", "frame": "previous" } ] },
+		{ "name": "own", "kind": "$1", "source": "own.$1", "width": 4,
+			"height": 4, $2 "input": [
+			{ "channel": 0, "source": "sim" },
+			{ "channel": 1, "source": "own", "frame": "previous" } ] },
+		{ "name": "image", "kind": "image", "source": "image.frag",
+			"input": [ { "channel": 0, "source": "own" } ] }
+	],
+	"trace": [
+		{ "name": "a", "frames": [ $3 ] },
+		{ "name": "b", "frames": [ $4 ], "set": { "k": 2 } },
+		{ "name": "c", "frames": [ $4 ], "width": 8 }
+	]
+}
+JSON
+	cat >sim.frag <<-'GLSL'
+	void mainImage(out vec4 c, in vec2 p)
+	{
+		vec4 was = texelFetch(iChannel0, ivec2(p), 0);
+		c = was + 1.0;
+	}
+	GLSL
+	cat >own.buffer <<-'GLSL'
+	void mainImage(out vec4 c, in vec2 p)
+	{
+		c = texelFetch(iChannel1, ivec2(p), 0) +
+			k * texelFetch(iChannel0, ivec2(p), 0);
+	}
+	GLSL
+	cat >own.compute <<-'GLSL'
+	layout(std430, binding = 0) buffer Sum { float sum[]; };
+	void mainCompute(ivec2 p)
+	{
+		uint i = uint(p.y * 4 + p.x);
+		sum[i] += k * texelFetch(iChannel0, p, 0).x;
+		imageStore(iOutput, p, vec4(sum[i]));
+	}
+	GLSL
+	expect_status 0 "$STBUILD"
+	expect_status 0 "$STBUILD" -q
+	edit sim.frag 's/was/before/'
+	expect_status 0 "$STBUILD"
+	expect_status 0 "$STBUILD" -q
+	capture 0 0
+	# The store alone gives all of it back.
+	rm -rf target
+	capture 0 0
+	edit own.buffer 's/c = /c = 0.0 + /'
+	edit own.compute 's/sum.i. += /sum[i] += 0.0 + /'
+	expect_status 0 "$STBUILD" b
+	expect_status 0 "$STBUILD"
+	expect_status 0 "$STBUILD" -q
+	rm -rf target
+	capture 0 0
+	mv target kept
+	rm -rf .stbuild
+	expect_status 0 "$STBUILD"
+	for trace in target/traces/*; do
+		for file in final.png state.ststate; do
+			cmp "$trace/$file" "kept/${trace#target/}/$file" ||
+				fail "$trace: $file is not that of a fresh capture"
+		done
+	done
+	rm -rf kept
+}
+
+storage='"storage": [ { "binding": 0, "name": "sum", "size": 64 } ],'
+shared buffer '' '0, 5, 12' '3, 5'
+shared buffer '' '4' '0, 2, 9'
+shared buffer '' '7, 8' '1'
+shared compute "$storage" '0, 3, 6' '2, 5'
+shared compute "$storage" '5' '0, 4'

@@ -553,9 +553,12 @@ struct world {
 	int storage[NODES];		/* behind each node */
 	/* Recipes. */
 	int recipe[NODES], same[NODES];	/* same: the first equal node */
+	int plain[NODES];		/* of the recipes without aliases */
+	int plain_found[NODES], plain_end[NFRAME];
 	int found[NODES], written[NODES];	/* versions of the buffer */
 	int writer_found[NODES];	/* nodes, or NONE */
 	int version_end[NFRAME], writer_end[NFRAME];
+	int maker_end[NFRAME];		/* the writer itself, not its first equal */
 	int is_drawn[NODES];		/* in this run; of the first equal nodes */
 	int is_planned[NODES], is_wanted[NODES];
 	int version_is_wanted[NODES];	/* that a node writes */
@@ -777,7 +780,7 @@ static void write_static(const struct world *w, int p, struct buf *b)
 }
 
 static void write_channel(const struct world *w, const struct input *in, int t,
-	struct buf *b)
+	const int *recipe, struct buf *b)
 {
 	const struct pass *source = &w->pr->pass[in->source];
 	int from = node_of(w, in->source, in->is_previous ? t - 1 : t);
@@ -790,10 +793,12 @@ static void write_channel(const struct world *w, const struct input *in, int t,
 		buf_addf(b, " zeros %dx%d format %d", width, height,
 			source->format[in->output]);
 	else
-		buf_addf(b, " %d", w->recipe[from]);
+		buf_addf(b, " %d", recipe[from]);
 }
 
-static int write_recipe(const struct world *w, int n)
+/* The recipe of a node over recipes and versions of its inputs. */
+static int write_recipe(const struct world *w, int n, const int *recipe,
+	const int *found)
 {
 	int p = pass_of(w, n), t = n / w->pr->npass, width, height;
 	const struct pass *pass = &w->pr->pass[p];
@@ -813,13 +818,13 @@ static int write_recipe(const struct world *w, int n)
 		if (pass->input[c].source == NONE)
 			buf_addstr(&b, " unbound");
 		else
-			write_channel(w, &pass->input[c], t, &b);
+			write_channel(w, &pass->input[c], t, recipe, &b);
 	}
 	if (pass->storage == STORAGE_READ || pass->storage == STORAGE_WRITE)
-		buf_addf(&b, " storage %d", w->found[n]);
+		buf_addf(&b, " storage %d", found[n]);
 	if (history_of(pass)) {
 		int back = node_of(w, p, t - history_of(pass));
-		buf_addf(&b, " over %d", back == NONE ? NONE : w->recipe[back]);
+		buf_addf(&b, " over %d", back == NONE ? NONE : recipe[back]);
 	}
 	return number_of(&b);
 }
@@ -832,18 +837,40 @@ static int version_number(const char *how, int recipe)
 	return number_of(&b);
 }
 
+/*
+ * What is stored under a recipe stays there: the recipe without aliases is
+ * bound to it, and an alias that is found later changes nothing.
+ */
+static int find_recipe(const struct world *w, int n)
+{
+	int recipe = write_recipe(w, n, w->recipe, w->found), plain = w->plain[n];
+
+	if (plain == recipe)
+		return alias_of(recipe);
+	if (alias_of(plain) != plain || product_of(plain, 0) != MAP_NONE ||
+	    (w->pr->pass[pass_of(w, n)].storage == STORAGE_WRITE &&
+	    product_of(version_number("after", plain), 0) != MAP_NONE))
+		return alias_of(plain);
+	return alias_of(recipe);
+}
+
 static void find_recipes(struct world *w)
 {
 	int version = version_number("zeros", 0), writer = NONE;
+	int plain_version = version, maker = NONE;
 
 	for (int n = 0; n < w->nnode; n++) {
 		int p = pass_of(w, n);
 		w->found[n] = version;
+		w->plain_found[n] = plain_version;
+		w->plain[n] = NONE;
 		w->writer_found[n] = writer;
 		w->recipe[n] = NONE;
 		w->same[n] = n;
 		if (w->is_reached[p]) {
-			w->recipe[n] = alias_of(write_recipe(w, n));
+			w->plain[n] = write_recipe(w, n, w->plain,
+				w->plain_found);
+			w->recipe[n] = find_recipe(w, n);
 			for (int o = 0; o < n && w->same[n] == n; o++)
 				/* One texture has mips, or has none. */
 				if (w->recipe[o] == w->recipe[n] &&
@@ -851,12 +878,17 @@ static void find_recipes(struct world *w)
 					w->same[n] = w->same[o];
 			if (w->pr->pass[p].storage == STORAGE_WRITE) {
 				version = version_number("after", w->recipe[n]);
+				plain_version = version_number("after",
+					w->plain[n]);
 				writer = w->same[n];
+				maker = n;
 			}
 		}
 		w->written[n] = version;
 		w->version_end[n / w->pr->npass] = version;
+		w->plain_end[n / w->pr->npass] = plain_version;
 		w->writer_end[n / w->pr->npass] = writer;
+		w->maker_end[n / w->pr->npass] = maker;
 	}
 }
 
@@ -929,6 +961,15 @@ static void plan_draw(struct world *w, int n)
 	each_taken(w, n, plan_node, plan_version);
 }
 
+/* 1 when the picture before the last is kept, too. */
+static int is_pair(const struct world *w, int p)
+{
+	const struct pass *pass = &w->pr->pass[p];
+
+	return w->has_previous_reader[p] ||
+		(pass->hole != NONE && pass->kind == BUFFER);
+}
+
 static void plan(struct world *w, const int *is_asked)
 {
 	memset(w->is_planned, 0, sizeof w->is_planned);
@@ -938,13 +979,10 @@ static void plan(struct world *w, const int *is_asked)
 		if (!is_asked[t])
 			continue;
 		for (int p = 0; p < w->pr->npass; p++) {
-			const struct pass *pass = &w->pr->pass[p];
 			if (!w->is_reached[p])
 				continue;
 			w->is_wanted[w->same[node_of(w, p, t)]] = 1;
-			int is_pair = w->has_previous_reader[p] ||
-				(pass->hole != NONE && pass->kind == BUFFER);
-			if (is_pair && t > 0)
+			if (t > 0 && is_pair(w, p))
 				w->is_wanted[w->same[node_of(w, p, t - 1)]] = 1;
 		}
 		if (w->writer_end[t] != NONE) {
@@ -957,10 +995,25 @@ static void plan(struct world *w, const int *is_asked)
 			plan_node(w, n);
 }
 
+static void bind(const struct world *w, int n)
+{
+	if (w->plain[n] != w->recipe[n] && alias_of(w->plain[n]) == w->plain[n])
+		map_put(&aliases, &w->plain[n], sizeof w->plain[n],
+			(size_t)w->recipe[n]);
+}
+
+static void bind_like(const struct world *w, int n)
+{
+	for (int m = n; m < w->nnode; m++)
+		if (w->same[m] == n && w->plain[m] != NONE)
+			bind(w, m);
+}
+
 static void store_node(struct world *w, int n)
 {
 	struct sha256 sha;
 
+	bind_like(w, n);
 	for (int k = 0; k < w->pr->pass[pass_of(w, n)].noutput; k++) {
 		hash_output(w, n, k, &sha);
 		add_product(w->recipe[n], k, &sha);
@@ -971,6 +1024,7 @@ static void store_version(struct world *w, int n)
 {
 	struct sha256 sha;
 
+	bind_like(w, n);
 	hash_storage(w->storage[n], &sha);
 	add_product(w->written[n], 0, &sha);
 }
@@ -1088,6 +1142,7 @@ static int draw(struct world *w, int n)
 	if (twin == NONE)
 		return 0;
 	map_put(&aliases, &recipe, sizeof recipe, (size_t)twin);
+	map_put(&aliases, &w->plain[n], sizeof recipe, (size_t)twin);
 	map_put(&drawn_now, &twin, sizeof twin, 1);
 	if (!is_taken(w, pass_of(w, n))) {
 		for (int m = n; m < w->nnode; m++)
@@ -1112,9 +1167,23 @@ static int bundle_number(const struct world *w, const struct trace *t, int frame
 	buf_addf(&b, "|%d %dx%d %d %d %d", frame, t->width, t->height,
 		t->intermediates, w->value[frame][0], w->value[frame][1]);
 	for (int p = 0; p < w->pr->npass; p++)
-		buf_addf(&b, " %d", w->recipe[node_of(w, p, frame)]);
-	buf_addf(&b, " %d", w->version_end[frame]);
+		buf_addf(&b, " %d", w->plain[node_of(w, p, frame)]);
+	buf_addf(&b, " %d", w->plain_end[frame]);
 	return number_of(&b);
+}
+
+/* A bundle is written: all that stands behind it is bound. */
+static void bind_frame(const struct world *w, int t)
+{
+	for (int p = 0; p < w->pr->npass; p++) {
+		if (!w->is_reached[p])
+			continue;
+		bind(w, node_of(w, p, t));
+		if (t > 0 && is_pair(w, p))
+			bind(w, node_of(w, p, t - 1));
+	}
+	if (w->maker_end[t] != NONE)
+		bind(w, w->maker_end[t]);
 }
 
 static void bundle_name(int trace, int frame, char out[64])
@@ -1185,6 +1254,9 @@ static int run_variant(const struct project *pr, const int *is_in, const struct 
 			plan(&w, is_asked);
 		}
 	}
+	for (int t = 0; t < w.nframe; t++)
+		if (is_asked[t])
+			bind_frame(&w, t);
 	for (int i = 0; i < NTRACE; i++)
 		for (int f = 0; is_in[i] && f < pr->trace[i].nframe; f++) {
 			char name[64];

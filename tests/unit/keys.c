@@ -136,8 +136,8 @@ static void build(const struct fixture *f, struct world *w)
 	}
 	w->program[TEX].has_discard = f->tex_discards;
 	w->program[IMAGE].has_discard = f->image_discards;
-	CHECK(keys_compute(&w->scene, w->program, &w->driver, 6, NULL,
-		&w->keys, &err) == 0);
+	CHECK(keys_compute(&w->scene, w->program, &w->driver,
+		(int[]){ 0, 1, 2, 3, 4, 5 }, 6, NULL, &w->keys, &err) == 0);
 	err_release(&err);
 }
 
@@ -246,6 +246,77 @@ static void folds_what_does_not_vary(void)
 		keys_node(&w.keys, TEX, 0));
 	CHECK(!is_same(&w, SIM, 3, 4));
 	CHECK(!is_same(&w, COMP, 3, 4));
+	tear_down(&w);
+}
+
+/* Nodes that nothing asks for have no keys, and are in nobody's way. */
+static void lists_what_matters(void)
+{
+	struct world w;
+	struct keys keys;
+	struct err err = ERR_INIT;
+	int frame[] = { 2, 5 };
+
+	build(&plain, &w);
+	CHECK(keys_compute(&w.scene, w.program, &w.driver, frame, 2, NULL,
+		&keys, &err) == 0);
+	/* sim and comp from 0 on, tex and image where they are asked for. */
+	CHECK_INT(keys.nodes.n, 6 + 6 + 2 + 2);
+	CHECK_INT(keys_node(&keys, TEX, 3), NODE_NONE);
+	CHECK_INT(keys_node(&keys, IMAGE, 1), NODE_NONE);
+	CHECK_INT(nodes_behind(&keys.nodes, 5), keys.nodes.n);
+	for (uint32_t n = 0; n < keys.nodes.n; n++) {
+		int p = keys_node_pass(&keys, n), t = keys_node_frame(&keys, n);
+		struct sha256 all = key_at(&w, p, t);
+		CHECK_INT(keys_node(&keys, p, t), n);
+		CHECK(sha256_equal(&all, &keys.key[n]));
+	}
+	keys_release(&keys);
+	tear_down(&w);
+}
+
+static struct sha256 alias_from, alias_to;
+
+static int one_alias(void *data, const struct sha256 *key, struct sha256 *earlier)
+{
+	(void)data;
+	if (!sha256_equal(key, &alias_from))
+		return 0;
+	*earlier = alias_to;
+	return 1;
+}
+
+static int is_stored(void *data, const struct sha256 *key)
+{
+	return data && sha256_equal(data, key);
+}
+
+/* An alias changes the keys behind it, but none that something is stored under. */
+static void plain_keys_bind(void)
+{
+	struct world w;
+	struct keys keys;
+	struct err err = ERR_INIT;
+	int frame[] = { 5 };
+
+	build(&plain, &w);
+	alias_from = key_at(&w, SIM, 1);
+	memset(&alias_to, 7, sizeof alias_to);
+	for (int kept = 0; kept < 2; kept++) {
+		struct sha256 at_3 = key_at(&w, SIM, 3);
+		struct key_hooks hooks = { one_alias, is_stored,
+			kept ? &at_3 : NULL };
+		CHECK(keys_compute(&w.scene, w.program, &w.driver, frame, 1,
+			&hooks, &keys, &err) == 0);
+		for (int t = 0; t < 6; t++) {
+			uint32_t n = keys_node(&keys, SIM, t);
+			struct sha256 was = key_at(&w, SIM, t);
+			CHECK(sha256_equal(keys_plain(&keys, n), &was));
+			CHECK_INT(sha256_equal(&keys.key[n], &was),
+				t == 0 || (kept && t >= 3));
+		}
+		keys_release(&keys);
+	}
 	tear_down(&w);
 }
 
@@ -401,6 +472,8 @@ int main(void)
 	every_field_counts();
 	the_rest_does_not();
 	folds_what_does_not_vary();
+	lists_what_matters();
+	plain_keys_bind();
 	folds_history_by_two();
 	versions_advance();
 	explains_the_same_hash();

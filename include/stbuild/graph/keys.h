@@ -2,15 +2,19 @@
 #define STBUILD_GRAPH_KEYS_H
 
 /*
- * Recipe keys of all nodes of a variant up to a frame (DESIGN 4). Nodes with
- * equal keys are one: each (frame, pass) has a canonical node, the first with
- * its key, and everything behind this module speaks of canonical nodes.
+ * Recipe keys of the nodes that some frames of a variant rest on (DESIGN 4).
+ * Nodes with equal keys are one: each has a canonical node, the first with its
+ * key, and everything behind this module speaks of canonical nodes.
  *
  * Nodes of passes that share a program and inputs are one only if both have
  * mip chains on the same outputs, or neither: their texture has them, or not.
  *
- * Nodes are numbered frame x norder + position, so that a smaller number runs
- * earlier.
+ * A node has two keys. Its plain key is the recipe with the plain keys of its
+ * inputs: it knows of no alias and never changes. Its key is what products are
+ * stored under: the recipe with its inputs' keys, where those are aliases of
+ * earlier ones; so that work done under other recipes is found. Since aliases
+ * are found one by one, that alone would change with each: what is stored is
+ * bound to its plain key (an alias as well), and found by it first.
  */
 
 #include <stddef.h>
@@ -19,6 +23,7 @@
 #include "graph/builtin.h"
 #include "graph/encoder.h"
 #include "graph/graph.h"
+#include "graph/nodes.h"
 #include "util/limits.h"
 #include "util/sha256.h"
 
@@ -35,45 +40,55 @@ struct key_hooks {
 	/* 1 and *earlier when the key is an alias; may be null. */
 	int (*alias)(void *data, const struct sha256 *key,
 		struct sha256 *earlier);
+	/* 1 when something is stored under the key of a node or a version. */
+	int (*is_stored)(void *data, const struct sha256 *key);
 	void *data;
 };
-
-#define NODE_NONE ((uint32_t)-1)	/* no node: zeros */
 
 /* One storage buffer's content between two writes. */
 struct version {
 	struct sha256 key;
 	int storage;		/* index in graph->storage */
 	uint32_t writer;	/* canonical node that produces it; NODE_NONE: zeros */
+	uint32_t maker;		/* the node itself, canonical or not */
 };
 
 struct keys {
 	const struct scene *scene;	/* borrowed */
 	const struct key_program *program;	/* borrowed; a pass each */
-	int nframe;		/* frames 0 .. nframe - 1 */
-	int norder;
+	struct nodes nodes;
 	struct sha256 *static_part;	/* a pass each */
 	struct sha256 *key;	/* a node each: after aliases */
+	struct sha256 *plain;	/* a node each: without any; null: all the same */
 	uint32_t *canon;	/* a node each: the first with its key and mips */
 	uint32_t *next_same;	/* a node each: a list behind each canonical one */
 	int *is_taken;		/* a pass each: keys may hold keys of its nodes */
 	struct version *version;
-	size_t nversion, version_cap;
+	struct sha256 *plain_version;	/* a version each; null with plain */
+	size_t nversion, version_cap, plain_cap;
 	/* (node x nstorage): version a node finds; and after the last node. */
 	uint32_t *found;
+	const struct sha256 *found_key;	/* keys.c's own: null */
 };
 
-/* 0, or -1 when memory for so many frames would pass limits. */
+/*
+ * Keys of what the frames (ascending) rest on: nodes.h. -1 when that is more
+ * than can be planned at once.
+ */
 int keys_compute(const struct scene *scene, const struct key_program *program,
-	const struct sha256 *driver, int nframe, const struct key_hooks *hooks,
-	struct keys *out, struct err *err) WARN_UNUSED;
+	const struct sha256 *driver, const int *frame, size_t nframe,
+	const struct key_hooks *hooks, struct keys *out, struct err *err)
+	WARN_UNUSED;
 void keys_release(struct keys *k);
 
-/* Node number of pass p at frame t; NODE_NONE for t < 0. */
+/* Node number of pass p at frame t; NODE_NONE for t < 0, or not listed. */
 uint32_t keys_node(const struct keys *k, int p, int t);
 int keys_node_pass(const struct keys *k, uint32_t node);
 int keys_node_frame(const struct keys *k, uint32_t node);
-/* Version of a storage buffer behind frame t (t >= 0). */
+/* The node's key without any alias. */
+const struct sha256 *keys_plain(const struct keys *k, uint32_t node);
+const struct sha256 *keys_plain_version(const struct keys *k, uint32_t version);
+/* Version of a storage buffer behind frame t, one of those asked for. */
 uint32_t keys_version_after(const struct keys *k, int storage, int t);
 
 /* What a node takes, each by canonical node; for plans, sweeps and texts. */

@@ -18,7 +18,7 @@ struct account_pass {
 	char *key;		/* of its node, hexadecimal, or the begin of it */
 	char *fixed;		/* keys_explain_static's text */
 	char *recipe;		/* keys_explain's text */
-	char *base;		/* the same at frame 0: records keep what differs */
+	char *base;		/* the same at an earlier frame: records keep what differs */
 	const struct part *part;	/* borrowed, for lines; null on record */
 	size_t npart;
 };
