@@ -119,7 +119,7 @@ static int keep(struct assembly *a, struct bundle_writer *w, const char *key,
 		if (f->is_intact && strcmp(f->key, key) == 0 &&
 		    sha256_equal(&f->origin, origin))
 			return bundle_keep(w, key, path, f->path, &f->sha,
-				f->size);
+				&f->stamp);
 	}
 	return 0;
 }
@@ -359,10 +359,19 @@ static int write_intermediates(struct assembly *a, struct bundle_writer *w)
 	return rc;
 }
 
+struct placed {
+	struct assembly *assembly;
+	const struct artifact *artifact;
+	size_t nartifact;
+};
+
 /* Stamps of the files at their final place. */
-static int note_files(struct assembly *a, const struct artifact *artifact,
-	size_t nartifact)
+static int note_files(void *data, struct err *err)
 {
+	const struct placed *placed = data;
+	struct assembly *a = placed->assembly;
+	const struct artifact *artifact = placed->artifact;
+	size_t nartifact = placed->nartifact;
 	char *path = fs_join(a->path, "trace.json");
 	int rc = 0;
 
@@ -381,10 +390,10 @@ static int note_files(struct assembly *a, const struct artifact *artifact,
 			f->sha = artifact[i].sha;
 			f->size = artifact[i].bytes;
 		} else {
-			rc = fs_hash(path, &f->sha, &f->size, &a->err);
+			rc = fs_hash(path, &f->sha, &f->size, err);
 		}
 		if (rc == 0 && fs_stamp(full, &f->stamp))
-			rc = err_errno(&a->err, STATUS_MACHINE,
+			rc = err_errno(err, STATUS_MACHINE,
 				"%s has gone while it was written", full);
 		free(full);
 	}
@@ -409,9 +418,8 @@ static int finish(struct assembly *a, struct bundle_writer *w)
 		a->is_same = 1;
 		bundle_abandon(w);
 	} else {
-		rc = bundle_finish(w, a->json, &a->err);
-		if (rc == 0)
-			rc = note_files(a, artifact, n);
+		struct placed placed = { a, artifact, n };
+		rc = bundle_finish(w, a->json, note_files, &placed, &a->err);
 	}
 	for (size_t i = 0; i < n; i++) {
 		free(artifact[i].key);

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "capture_impl.h"
+#include "format/bundle.h"
+#include "util/fs.h"
 #include "util/mem.h"
 #include "util/proc.h"
 
@@ -255,6 +257,14 @@ static void capture_release(struct capture *c)
 	errs_release(&c->fault);
 }
 
+static void clean_place(const struct capture_env *env, const char *path)
+{
+	char *full = fs_join(env->root, path);
+
+	bundle_clean_place(full);
+	free(full);
+}
+
 int capture_run(const struct capture_env *env,
 	const struct capture_request *request, size_t nrequest,
 	struct capture_result *result, struct err *err)
@@ -272,6 +282,8 @@ int capture_run(const struct capture_env *env,
 		rc = capture_load_assets(&c, err);
 	if (rc == 0)
 		rc = make_groups(&c, request, nrequest, err);
+	for (size_t i = 0; i < result->nbundle && rc == 0 && !env->dry_run; i++)
+		clean_place(env, result->bundle[i].path);
 	if (rc == 0)
 		rc = prepare_groups(&c, err);
 	if (rc == 0 && !env->dry_run && !c.is_stopping) {

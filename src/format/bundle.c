@@ -13,6 +13,7 @@
 #include "util/limits.h"
 #include "format/fields.h"
 #include "util/buf.h"
+#include "util/folder.h"
 #include "util/fs.h"
 #include "util/log.h"
 #include "util/mem.h"
@@ -576,37 +577,14 @@ static int is_another(const struct stat *st)
 	return another;
 }
 
-/*
- * Removes what processes that are gone were filling in this folder. A folder
- * of thousands of bundles is looked through once, not once a bundle.
- */
-static void clean_leftovers(const char *parent)
+void bundle_clean_place(const char *path)
 {
 	struct stat st;
-	if (stat(parent, &st) < 0 || !is_another(&st))
-		return;
-	DIR *dir = opendir(parent);
-	if (!dir)
-		return;
-	const struct dirent *d;
-	while ((d = readdir(dir))) {
-		long pid;
-		unsigned serial;
-		char same[64];
-		if (sscanf(d->d_name, ASIDE, &pid, &serial) != 2 || pid <= 0)
-			continue;
-		snprintf(same, sizeof same, ASIDE, pid, serial);
-		if (strcmp(same, d->d_name) || pid > INT_MAX
-			|| !kill((pid_t)pid, 0) || errno != ESRCH)
-			continue;
-		struct err err = ERR_INIT;
-		char *path = fs_join(parent, d->d_name);
-		if (fs_remove(path, &err) < 0)
-			log_verbose("%s", err.message);
-		err_release(&err);
-		free(path);
-	}
-	closedir(dir);
+	char *parent = fs_dirname(path);
+	/* A folder of thousands of bundles is looked through once. */
+	if (stat(parent, &st) == 0 && is_another(&st))
+		folder_clean(parent);
+	free(parent);
 }
 
 int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
@@ -615,7 +593,8 @@ int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
 	static atomic_uint serial;
 	char *parent = NULL;
 	int ret = -1;
-	*out = (struct bundle_writer) { .is_on_record = is_on_record };
+	*out = (struct bundle_writer) { .is_on_record = is_on_record,
+		.claim = -1 };
 	out->path = xstrdup(path);
 	for (size_t n = strlen(path); n > 1 && out->path[n - 1] == '/'; n--)
 		out->path[n - 1] = '\0';
@@ -623,7 +602,7 @@ int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
 	if (bundle_check_place(out->path, is_on_record, err) < 0
 		|| fs_mkdirs(parent, err) < 0)
 		goto out;
-	clean_leftovers(parent);
+	bundle_clean_place(out->path);
 	for (int tries = 0; tries < 1000 && ret < 0; tries++) {
 		char name[64];
 		snprintf(name, sizeof name, ASIDE, (long)getpid(),
@@ -633,6 +612,7 @@ int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
 		ret = mkdir(aside, 0777);
 		if (!ret) {
 			out->aside = aside;
+			out->claim = folder_claim(aside);
 			break;
 		}
 		int error = errno;
@@ -656,7 +636,9 @@ static void release_writer(struct bundle_writer *w)
 	release_artifacts(w->artifact, w->nartifact);
 	free(w->path);
 	free(w->aside);
-	*w = (struct bundle_writer) { 0 };
+	if (w->claim >= 0)
+		close(w->claim);
+	*w = (struct bundle_writer) { .claim = -1 };
 }
 
 void bundle_abandon(struct bundle_writer *w)
@@ -801,20 +783,34 @@ int bundle_add_copy(struct bundle_writer *w, const char *key,
 
 /*
  * By a hard link: the old bundle goes when the new one takes its place, so the
- * file has two names only until then.
+ * file has two names only until then. Another run may put its own bundle there
+ * at any moment: what was linked has to be the very file that was judged. (The
+ * link itself changes its ctime.)
  */
 int bundle_keep(struct bundle_writer *w, const char *key, const char *path,
-	const char *old_path, const struct sha256 *sha, uint64_t bytes)
+	const char *old_path, const struct sha256 *sha,
+	const struct fs_stamp *stamp)
 {
 	struct err err = ERR_INIT;
 	char *full = place(w, key, path, &err);
 	char *old = fs_join(w->path, old_path);
 	struct stat st;
-	int ok = full && lstat(old, &st) == 0 && S_ISREG(st.st_mode) &&
-		(uint64_t)st.st_size == bytes && link(old, full) == 0;
+	struct fs_stamp now;
+	int ok = 0, is_linked = 0;
 
+	if (full && lstat(old, &st) == 0 && S_ISREG(st.st_mode)) {
+		fs_stamp_of(&st, &now);
+		is_linked = fs_stamp_equal(&now, stamp) && link(old, full) == 0;
+	}
+	if (is_linked && lstat(full, &st) == 0) {
+		fs_stamp_of(&st, &now);
+		now.ctime_ns = stamp->ctime_ns;
+		ok = fs_stamp_equal(&now, stamp);
+	}
+	if (is_linked && !ok)
+		unlink(full);
 	if (ok)
-		record(w, key, path, bytes, sha);
+		record(w, key, path, stamp->size, sha);
 	err_release(&err);
 	free(full);
 	free(old);
@@ -890,9 +886,11 @@ static void add_artifacts(cJSON *json, cJSON *table)
 	cJSON_Delete(behind);
 }
 
-int bundle_finish(struct bundle_writer *w, cJSON *json, struct err *err)
+int bundle_finish(struct bundle_writer *w, cJSON *json,
+	int (*note)(void *data, struct err *err), void *data, struct err *err)
 {
 	struct buf text = BUF_INIT;
+	int lock = -1;
 	char *name = fs_join(w->aside, "trace.json");
 	char *parent = fs_dirname(w->path);
 	int ret = -1;
@@ -900,14 +898,20 @@ int bundle_finish(struct bundle_writer *w, cJSON *json, struct err *err)
 	fields_print(json, FIELDS_INDENTED, &text);
 	if (sync_all(w, err) < 0
 		|| fs_write(name, text.data, text.len, 1, err) < 0
-		|| fs_sync_dir(w->aside, err) < 0
-		|| bundle_check_place(w->path, w->is_on_record, err) < 0
+		|| fs_sync_dir(w->aside, err) < 0)
+		goto out;
+	lock = folder_lock(parent);
+	if (bundle_check_place(w->path, w->is_on_record, err) < 0
 		|| fs_exchange(w->aside, w->path, err) < 0)
 		goto out;
 	free(w->aside);
 	w->aside = NULL;
-	ret = fs_sync_dir(parent, err);
+	ret = note ? note(data, err) : 0;
+	if (ret == 0)
+		ret = fs_sync_dir(parent, err);
 out:
+	if (lock >= 0)
+		close(lock);
 	if (ret < 0) {
 		err_wrap(err, "while writing the bundle '%s'", w->path);
 		bundle_abandon(w);

@@ -70,7 +70,7 @@ static int write_bundle(const char *path, const char *picture,
 	CHECK(!bundle_end_file(s, err));
 	CHECK(!bundle_add_copy(&w, "state", "state.ststate", from, &sha, 6,
 		err));
-	ret = bundle_finish(&w, json, err);
+	ret = bundle_finish(&w, json, NULL, NULL, err);
 out:
 	cJSON_Delete(json);
 	free(from);
@@ -173,7 +173,7 @@ static void test_targets(void)
 	CHECK(!bundle_begin(empty, 0, &w, &err));
 	put("empty/file", "precious");
 	cJSON *json = trace_json();
-	CHECK_INT(bundle_finish(&w, json, &err), -1);
+	CHECK_INT(bundle_finish(&w, json, NULL, NULL, &err), -1);
 	cJSON_Delete(json);
 	err_release(&err);
 	kept = at("empty/file");

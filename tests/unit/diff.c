@@ -76,7 +76,7 @@ static void write_bundle(const char *name, const struct made *m)
 		CHECK(!bundle_add(&w, "pass:a:face:py:raw", "passes/apy",
 			m->face, sizeof m->face, &err));
 	}
-	CHECK(!bundle_finish(&w, json, &err));
+	CHECK(!bundle_finish(&w, json, NULL, NULL, &err));
 	cJSON_Delete(json);
 	state_release(&state);
 	buf_release(&state_file);

@@ -66,6 +66,7 @@ int bundle_set_git(const char *path, const cJSON *git, struct err *err)
 struct bundle_writer {
 	char *path;		/* where it will stand */
 	char *aside;		/* the folder being filled, beside it */
+	int claim;		/* its lock, -1: none */
 	int is_on_record;
 	struct artifact *artifact;
 	size_t nartifact, cap;
@@ -77,6 +78,8 @@ struct bundle_writer {
  */
 int bundle_check_place(const char *path, int is_on_record, struct err *err)
 	WARN_UNUSED;
+/* Removes what killed processes left beside the bundle. */
+void bundle_clean_place(const char *path);
 int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
 	struct err *err) WARN_UNUSED;
 /* Adds a file with these bytes. */
@@ -88,10 +91,12 @@ int bundle_add_copy(struct bundle_writer *w, const char *key,
 	uint64_t bytes, struct err *err) WARN_UNUSED;
 /*
  * Takes over a file of the bundle that stands at the path now, which is as
- * good as moved: 1, or 0 when that cannot be done here.
+ * good as moved: 1, or 0 when that cannot be done here, or when the file there
+ * is not the one that had that stamp and hash.
  */
 int bundle_keep(struct bundle_writer *w, const char *key, const char *path,
-	const char *old_path, const struct sha256 *sha, uint64_t bytes);
+	const char *old_path, const struct sha256 *sha,
+	const struct fs_stamp *stamp);
 /* Starts a file that is written in pieces; then bundle_end_file. */
 struct bundle_stream;
 int bundle_begin_file(struct bundle_writer *w, const char *key,
@@ -103,9 +108,12 @@ int bundle_write(struct bundle_stream *s, const void *data, size_t n,
 int bundle_end_file(struct bundle_stream *s, struct err *err) WARN_UNUSED;
 /*
  * Adds "artifacts" to json, writes trace.json, fsyncs, and exchanges the
- * folder with what stands at path. The writer is released.
+ * folder with what stands at path. The writer is released. note, which may be
+ * null, is called while the bundle surely stands there: runs that write in one
+ * folder put their bundles in place one after the other.
  */
-int bundle_finish(struct bundle_writer *w, cJSON *json, struct err *err)
+int bundle_finish(struct bundle_writer *w, cJSON *json,
+	int (*note)(void *data, struct err *err), void *data, struct err *err)
 	WARN_UNUSED;
 /* Removes what was written aside. */
 void bundle_abandon(struct bundle_writer *w);
