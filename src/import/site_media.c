@@ -48,6 +48,7 @@ void site_media_release(struct site_media *m)
 	map_release(&m->known);
 	map_release(&m->file);
 	buf_release(&m->missing);
+	buf_release(&m->unread);
 	*m = (struct site_media){ 0 };
 }
 
@@ -138,47 +139,86 @@ static int find_media(struct site_media *m, const char *path, struct buf *out,
 	return 0;
 }
 
-/* Six files to one strip; 1 when all are there. */
+/* Whether a file is what the kind wants, by decoding it. */
+static int is_usable(enum asset_kind kind, const char *path, const struct buf *file,
+	struct err *err)
+{
+	struct asset asset = { .kind = kind };
+	struct image image = { 0 };
+	int rc = image_decode(&asset, fs_basename(path), buf_str(file), file->len,
+		&image, err);
+	image_release(&image);
+	return rc;
+}
+
+/* "a.webp (WebP: only PNG and JPEG can be used)", or why else not. */
+static void note_unread(struct site_media *m, const char *path,
+	enum asset_kind kind, const struct buf *file, struct err *err)
+{
+	const char *content = file->len ? image_content(buf_str(file), file->len) : NULL;
+	int is_format = content && strcmp(content, "PNG") && strcmp(content, "JPEG");
+	buf_addf(&m->unread, "%s%s (", m->unread.len ? ", " : "", path);
+	if (is_format && kind != ASSET_VOLUME && strcmp(content, "empty"))
+		buf_addf(&m->unread, "%s is not supported, PNG and JPEG are)", content);
+	else
+		buf_addf(&m->unread, "%s)", err->message);
+	err_release(err);
+}
+
+/* Puts a face beside those before it; 0, or -1 when it does not fit. */
+static int add_face(uint8_t **strip, int *size, int i, const char *name,
+	const struct buf *file, struct err *err)
+{
+	int width, height;
+	uint8_t *face = NULL;
+	if (image_decode_rgba8(fs_basename(name), buf_str(file), file->len, &width,
+			&height, &face, err) < 0)
+		return -1;
+	if (width != height || width > LIMIT_SIZE || (i && width != *size)) {
+		free(face);
+		return err_set(err, STATUS_INPUT, "'%s' is %d x %d: the six faces of a "
+			"cubemap are squares of one size", fs_basename(name), width, height);
+	}
+	*size = width;
+	size_t row = (size_t)width * 4;
+	if (!*strip)
+		*strip = xcalloc((size_t)width * 6, row);
+	for (size_t y = 0; y < (size_t)width; y++)
+		memcpy(*strip + (y * 6 + (size_t)i) * row, face + y * row, row);
+	free(face);
+	return 0;
+}
+
+/*
+ * Six files to one strip: 1 when all are there, 0 when not; -1 when one is no
+ * face, whose bytes are left in out.
+ */
 static int find_cubemap(struct site_media *m, const char *path,
 	struct buf *out, struct err *err)
 {
 	int rc = -1, size = 0;
 	struct buf file = BUF_INIT;
-	uint8_t *strip = NULL, *face = NULL;
+	uint8_t *strip = NULL;
 	const char *ext = strrchr(path, '.');
 	size_t nstem = ext && !strchr(ext, '/') ? (size_t)(ext - path) : strlen(path);
 
 	for (int i = 0; i < 6; i++) {
-		int width, height;
 		char *name = i ? xasprintf("%.*s_%d%s", (int)nstem, path, i, path + nstem)
 			: xstrdup(path);
 		buf_reset(&file);
 		int found = find_media(m, name, &file, err);
-		if (found > 0 && image_decode_rgba8(name, file.data, file.len, &width,
-				&height, &face, err) < 0)
+		if (found > 0 && add_face(&strip, &size, i, name, &file, err) < 0) {
+			buf_add(out, buf_str(&file), file.len);
 			found = -1;
-		if (found > 0 && (width != height || width > LIMIT_SIZE
-				|| (i && width != size)))
-			found = err_set(err, STATUS_INPUT,
-				"'%s' is %d x %d: the six faces of a cubemap are squares"
-				" of one size", name, width, height);
+		}
 		free(name);
 		if (found <= 0) {
 			rc = found;
 			goto out;
 		}
-		size = width;
-		size_t row = (size_t)size * 4;
-		if (!strip)
-			strip = xcalloc((size_t)size * 6, row);
-		for (size_t y = 0; y < (size_t)size; y++)
-			memcpy(strip + (y * 6 + (size_t)i) * row, face + y * row, row);
-		free(face);
-		face = NULL;
 	}
 	rc = png_encode_rgba(strip, size * 6, size, out, err) < 0 ? -1 : 1;
 out:
-	free(face);
 	free(strip);
 	buf_release(&file);
 	return rc;
@@ -223,14 +263,17 @@ static int add_file(struct site_media *m, enum asset_kind kind,
 	}
 	int found = is_live ? 0 : kind == ASSET_CUBEMAP
 		? find_cubemap(m, path, &file, err) : find_media(m, path, &file, err);
+	if (found > 0 && kind != ASSET_CUBEMAP && is_usable(kind, path, &file, err) < 0)
+		found = -1;
 	if (found < 0)
-		goto out;
-	if (!found) {
+		note_unread(m, path, kind, &file, err);
+	else if (!found && !is_live)
+		buf_addf(&m->missing, "%s%s", m->missing.len ? ", " : "", path);
+	if (found <= 0) {
+		found = 0;
 		buf_reset(&file);
 		if (stand_in(kind, path, &file, err) < 0)
 			goto out;
-		if (!is_live)
-			buf_addf(&m->missing, "%s%s", m->missing.len ? ", " : "", path);
 	}
 	char *stem = stem_of(path);
 	char *name = NULL;

@@ -1,5 +1,5 @@
-#ifndef STBUILD_TRACE_SITE_MEDIA_H
-#define STBUILD_TRACE_SITE_MEDIA_H
+#ifndef STBUILD_IMPORT_SITE_MEDIA_H
+#define STBUILD_IMPORT_SITE_MEDIA_H
 
 /*
  * Media that a Shadertoy export names, as assets of a project in memory: found
@@ -24,6 +24,7 @@ struct site_media {
 	char **path;		/* in the project */
 	size_t npath, cap;
 	struct buf missing;	/* for the warning */
+	struct buf unread;	/* the same, with why: "/a/b.webp (WebP ...)" */
 };
 
 /* dir may be null. */
@@ -36,6 +37,8 @@ void site_media_release(struct site_media *m);
  * cubemap the first of six files, the others being HASH_1.jpg .. HASH_5.jpg).
  * One asset a (file, vflip, channels). names holds all names in use; borrowed
  * result. is_live: nothing is looked for, and nothing is reported missing.
+ * What is there and is nothing that the kind can be, by its content, is stood
+ * in for, too. A file's ending is that of its content.
  */
 int site_media_asset(struct site_media *m, enum asset_kind kind,
 	const char *path, int vflip, int channels, int is_live,

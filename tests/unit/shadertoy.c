@@ -1,8 +1,11 @@
 /* Exports of the Shadertoy site become projects that load. */
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include <jpeglib.h>
 
 #include "project/doc.h"
 #include "project/image.h"
@@ -16,6 +19,7 @@
 #include "util/mem.h"
 
 static int nwarning;	/* lines that went out */
+static char warning[4096];	/* them, as far as they fit */
 
 static void count_warning(void *data)
 {
@@ -28,7 +32,17 @@ static struct tree *read_text(const char *text, const char *media)
 	struct err err = ERR_INIT;
 	struct tree *tree = NULL;
 	nwarning = 0;
-	if (!CHECK(shadertoy_read("x.json", text, strlen(text), media, &tree, &err) == 0))
+	FILE *said = tmpfile();
+	int old = dup(STDERR_FILENO);
+	if (!CHECK(said != NULL && old >= 0 && dup2(fileno(said), STDERR_FILENO) >= 0))
+		exit(1);
+	int ret = shadertoy_read("x.json", text, strlen(text), media, &tree, &err);
+	dup2(old, STDERR_FILENO);
+	close(old);
+	rewind(said);
+	warning[fread(warning, 1, sizeof warning - 1, said)] = '\0';
+	fclose(said);
+	if (!CHECK_INT(ret, 0))
 		fprintf(stderr, "\t%s\n", err.message);
 	CHECK(tree != NULL);
 	err_release(&err);
@@ -106,7 +120,7 @@ static void check_read(const struct manifest *m, const char *pass, int channel,
 #define CUBE_A "{\"channel\":2,\"type\":\"cubemap\",\"id\":\"4dX3Rr\"," \
 	"\"filepath\":\"/media/previz/cubemap00.png\"," SAMPLER("linear", "clamp", "true") "}"
 
-/* Frames follow the site's order, not the export's. */
+/* Buffers run in the export's order, then the cubemap, then the image. */
 static void test_passes(void)
 {
 	struct manifest m;
@@ -149,11 +163,11 @@ static void test_passes(void)
 	READS("Image", 2, "Cube A", 0);
 	READS("Cube A", 1, "Buf B", 0);
 	READS("Cube A", 2, "Cube A", 1);
-	READS("Buf B", 0, "Buffer A", 0);
+	READS("Buf B", 0, "Buffer A", 1);
 	READS("Buf B", 1, "Buf B", 1);
 	READS("Buf B", 2, "Cube A", 1);
 	READS("Buffer A", 0, "Buffer A", 1);
-	READS("Buffer A", 1, "Buf B", 1);
+	READS("Buffer A", 1, "Buf B", 0);
 	const struct input_ref *in = input_of(&m, "Image", 0);
 	CHECK(in && in->filter == FILTER_NEAREST && in->wrap == WRAP_CLAMP);
 	in = input_of(&m, "Image", 1);
@@ -201,14 +215,198 @@ static void test_forms(void)
 	REFUSED("{\"renderpass\":[{\"type\":\"mesh\"," CODE "}]}", "type 'mesh'");
 	REFUSED("{\"renderpass\":[{\"type\":\"image\"}]}", "has no code");
 	REFUSED(ONE("", "\"code\":\"a\\u0000b\""), "NUL");
-	REFUSED(ONE("{\"channel\":4,\"type\":\"keyboard\"}", CODE), "no channel from 0 to 3");
-	REFUSED(ONE("{\"type\":\"keyboard\"}", CODE), "no channel from 0 to 3");
-	REFUSED(ONE("{\"channel\":0.5,\"type\":\"keyboard\"}", CODE), "no channel");
+	REFUSED("[{\"Error\":\"Not found or private\"}]", "'Not found or private'");
+	REFUSED("{\"Shader\":{\"Error\":\"no key\"}}", "'no key'");
+	REFUSED("{\"error\":{\"message\":\"slow down\"}}", "'slow down'");
+	REFUSED("{\"Error\":true}", "an error");
+	REFUSED("[]", "empty list");
+	REFUSED("{\"Shaders\":2,\"Results\":[\"a\",\"b\"]}", "ids of shaders");
+	REFUSED("{\"Shader\":null}", "renderpass");
 
 	struct err err = ERR_INIT;
 	struct tree *t = NULL;
 	CHECK_INT(shadertoy_read("x", "{}", 2, "/nowhere/at/all", &t, &err), -1);
 	err_release(&err);
+}
+
+#define BUFFER(name, outputs, inputs) "{\"type\":\"buffer\",\"name\":\"" name \
+	"\",\"outputs\":[" outputs "],\"inputs\":[" inputs "]," CODE "}"
+#define READ(channel, path) "{\"channel\":" channel ",\"ctype\":\"buffer\",\"src\":\"" \
+	path "\"}"
+#define PREVIZ(n) "/media/previz/buffer0" n ".png"
+#define IMAGE(inputs) "{\"type\":\"image\",\"name\":\"Image\",\"inputs\":[" inputs "]," \
+	CODE "}"
+
+/* Who stands earlier is seen at this frame, itself and later ones at the last. */
+static void test_order(void)
+{
+	static const char all[] = "{\"renderpass\":["
+		IMAGE(READ("0", PREVIZ("0")) "," READ("1", PREVIZ("2"))) ","
+		BUFFER("Buffer D", "{\"id\":\"XdfGR8\"}", READ("0", PREVIZ("0")) ","
+			READ("1", PREVIZ("3"))) ","
+		BUFFER("Buffer B", "{\"id\":\"XsXGR8\"}", READ("0", PREVIZ("3")) ","
+			READ("1", PREVIZ("2"))) ","
+		BUFFER("Buffer A", "{\"id\":\"4dXGR8\"}", READ("0", PREVIZ("1"))) ","
+		BUFFER("Buffer C", "{\"id\":\"4sXGR8\"}", READ("0", PREVIZ("0")) ","
+			READ("1", PREVIZ("2")) "," READ("2", PREVIZ("1"))) "]}";
+	struct manifest m;
+	struct tree *t = read_text(all, NULL);
+	CHECK_INT(nwarning, 0);
+	if (!t || load(t, &m))
+		return;
+	READS("Image", 0, "Buffer A", 0);
+	READS("Image", 1, "Buffer C", 0);
+	READS("Buffer D", 0, "Buffer A", 1);
+	READS("Buffer D", 1, "Buffer D", 1);
+	READS("Buffer B", 0, "Buffer D", 0);
+	READS("Buffer B", 1, "Buffer C", 1);
+	READS("Buffer A", 0, "Buffer B", 0);
+	READS("Buffer C", 0, "Buffer A", 0);
+	READS("Buffer C", 1, "Buffer C", 1);
+	READS("Buffer C", 2, "Buffer B", 0);
+	manifest_release(&m);
+	tree_free(t);
+}
+
+/* Names that say which buffer a pass is, where no output does. */
+static void test_slots(void)
+{
+	static const struct { const char *b, *c; } row[] = {
+		{ "buffer b", "buffer c" }, { "BufferB", "BufferC" }, { "Buf B", "Buf C" },
+		{ "BufB", "bufC" }, { "BUFFER B", "BUFFER_C" }, { " Buffer B ", "Buffer-C" }
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct buf json = BUF_INIT;
+		struct manifest m;
+		/* C stands first, and nothing is A. */
+		buf_addf(&json, "{\"renderpass\":[{\"type\":\"buffer\",\"name\":\"%s\","
+			"\"inputs\":null," CODE "},{\"type\":\"buffer\",\"name\":\"%s\"," CODE "},"
+			"{\"type\":\"buffer\",\"name\":\"mine\"," CODE "},"
+			IMAGE(READ("0", PREVIZ("0")) "," READ("1", PREVIZ("1")) ","
+			READ("2", PREVIZ("2")) "," READ("3", "Buffer B")) "]}", row[i].c, row[i].b);
+		struct tree *t = read_text(buf_str(&json), NULL);
+		CHECK_INT(nwarning, 0);
+		if (t && !load(t, &m)) {
+			READS("Image", 0, "mine", 0);
+			READS("Image", 1, row[i].b, 0);
+			READS("Image", 2, row[i].c, 0);
+			READS("Image", 3, row[i].b, 0);
+			manifest_release(&m);
+		}
+		tree_free(t);
+		buf_release(&json);
+	}
+	/* An output says more than a name, wherever it stands. */
+	struct manifest m;
+	struct tree *t = read_text("{\"renderpass\":["
+		BUFFER("Buffer A", "", "") "," BUFFER("second", "{\"id\":\"4dXGR8\"}", "") ","
+		IMAGE(READ("0", PREVIZ("0")) "," READ("1", PREVIZ("1")) ","
+			"{\"channel\":2,\"id\":\"4dXGR8\",\"type\":\"buffer\"},"
+			"{\"channel\":3,\"id\":\"XsXGR8\"}") "]}", NULL);
+	if (t && !load(t, &m)) {
+		READS("Image", 0, "second", 0);
+		READS("Image", 1, "Buffer A", 0);
+		READS("Image", 2, "second", 0);
+		READS("Image", 3, "Buffer A", 0);
+		manifest_release(&m);
+	}
+	tree_free(t);
+}
+
+/* One bad input costs itself, and a word about it. */
+static void test_inputs(void)
+{
+	static const struct {
+		const char *input;
+		int channel;		/* where the keyboard is then, or -1 */
+		const char *why;	/* null: nothing is said */
+	} row[] = {
+		{ "{\"channel\":\"1\",\"ctype\":\"keyboard\"}", 1, NULL },
+		{ "{\"channel\":\" 2 \",\"type\":\"Keyboard\"}", 2, NULL },
+		{ "{\"channel\":3.0,\"ctype\":\"keyboard\"}", 3, NULL },
+		{ "{\"channel\":\"x\",\"ctype\":\"keyboard\"}", -1, "no number" },
+		{ "{\"channel\":-1,\"ctype\":\"keyboard\"}", -1, "channel -1" },
+		{ "{\"channel\":4,\"ctype\":\"keyboard\"}", -1, "channel 4" },
+		{ "{\"channel\":0.5,\"ctype\":\"keyboard\"}", -1, "channel 0.5" },
+		{ "{\"channel\":1e99,\"ctype\":\"keyboard\"}", -1, "channel 1e+99" },
+		{ "{\"channel\":\"nan\",\"ctype\":\"keyboard\"}", -1, "channel nan" },
+		{ "{\"channel\":null,\"ctype\":\"keyboard\"}", -1, "without a channel" },
+		{ "{\"channel\":\"\",\"ctype\":\"keyboard\"}", -1, "without a channel" },
+		{ "{\"ctype\":\"keyboard\"}", -1, "without a channel" },
+		{ "null", -1, "empty" }, { "{}", -1, "empty" },
+		{ "7", -1, "no input" }, { "[]", -1, "no input" }, { "\"\"", -1, "no input" },
+		{ "{\"channel\":0,\"ctype\":\"\",\"src\":\"\",\"id\":\"\"}", -1, "no kind" },
+		{ "{\"channel\":0,\"ctype\":\"buffer\",\"src\":null}", -1, "not in the export" },
+		{ "{\"channel\":0,\"ctype\":\"smell\"}", -1, "'smell'" },
+		{ "{\"channel\":1,\"ctype\":\"mic\"},{\"channel\":1,\"ctype\":\"keyboard\"}", 1,
+			"the later counts" },
+		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":null}", 1, NULL },
+		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":"
+			"{\"filter\":\"NEAREST\",\"wrap\":\"\"}}", 1, NULL },
+		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":"
+			"{\"filter\":\"cubic\"}}", 1, "'cubic': linear" },
+		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":"
+			"{\"wrap\":5}}", 1, "no text" },
+		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":\"x\"}", 1, NULL }
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct buf json = BUF_INIT;
+		struct manifest m;
+		buf_addf(&json, "{\"renderpass\":[{\"type\":\"image\",\"inputs\":["
+			"{\"channel\":0,\"ctype\":\"music\"},%s]," CODE "}]}", row[i].input);
+		struct tree *t = read_text(buf_str(&json), NULL);
+		if (t && !load(t, &m)) {
+			CHECK_INT(m.pass[0].ninput, row[i].why && strstr(row[i].input, ":0,")
+				? 0 : row[i].channel < 0 ? 1 : 2);
+			const struct input_ref *in = input_of(&m, "Image", row[i].channel);
+			CHECK(row[i].channel < 0 || (in && in->kind == INPUT_KEYBOARD));
+			manifest_release(&m);
+		}
+		if (!CHECK(row[i].why ? strstr(warning, row[i].why) != NULL : !nwarning))
+			fprintf(stderr, "\t%s: %s", row[i].input, warning);
+		tree_free(t);
+		buf_release(&json);
+	}
+}
+
+/* The site's textures of one channel, by id or by the hash in a path. */
+static void test_one_channel(void)
+{
+	static const struct { const char *id, *path; int channels; } row[] = {
+		{ "4dXGzn", "/media/x.png", 1 },
+		{ "30", "/media/a/85a6d68622b36995ccb98a89bbb119edf167c914660e4450d313de049320005c.png", 1 },
+		{ "", "/media/ap/0a40562379b63dfb89227e6d172f39fdce9022cba76623f1054a2c83d6c0ba5d.png", 1 },
+		{ "x", "https://h/0c7bf5fe9462d5bffbd11126e82908e39be3ce56220d900f633d58fb432e56f5.jpg", 1 },
+		{ "x", "AD56FBA948DFBA9AE698198C109E71F118A54D209C0EA50D77EA546ABAD89C57.PNG", 1 },
+		{ "x", "/media/a/ad56fba948dfba9ae698198c109e71f118a54d209c0ea50d77ea546abad89c5.png", 0 },
+		{ "x", "/media/a/ad56fba948dfba9ae698198c109e71f118a54d209c0ea50d77ea546abad89c58.png", 0 },
+		{ "x", "/media/a/ad56fba948dfba9ae698198c109e71f118a54d209c0ea50d77ea546abad89c57a.png", 0 },
+		{ "XsX3Rn", "/media/a/bb.jpg", 0 }
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct buf json = BUF_INIT;
+		struct manifest m;
+		buf_addf(&json, "{\"renderpass\":[{\"type\":\"image\",\"inputs\":[{\"channel\":0,"
+			"\"ctype\":\"texture\",\"id\":\"%s\",\"src\":\"%s\"}]," CODE "}]}", row[i].id,
+			row[i].path);
+		struct tree *t = read_text(buf_str(&json), NULL);
+		if (t && !load(t, &m)) {
+			CHECK_INT(m.nasset ? m.asset[0].channels : -1, row[i].channels);
+			manifest_release(&m);
+		}
+		tree_free(t);
+		buf_release(&json);
+	}
+	/* Cubemaps and volumes are told by it where the kind is missing. */
+	struct manifest m;
+	struct tree *t = read_text("{\"renderpass\":[{\"type\":\"image\",\"inputs\":["
+		"{\"channel\":0,\"src\":\"/media/a/585f9546c092f53ded45332b343144396c0b2d70d9965f"
+		"585ebc172080d8aa58.jpg\"}]," CODE "}]}", NULL);
+	if (t && !load(t, &m)) {
+		CHECK(m.nasset == 1 && m.asset[0].kind == ASSET_CUBEMAP);
+		manifest_release(&m);
+	}
+	tree_free(t);
 }
 
 static void test_entities(void)
@@ -276,8 +474,8 @@ static void test_missing(void)
 		"]," CODE "}]}";
 	struct manifest m;
 	struct tree *t = read_text(text, NULL);
-	/* missing, live, unbound: one line each. */
-	CHECK_INT(nwarning, 3);
+	/* missing, live, unbound, given twice: one line each. */
+	CHECK_INT(nwarning, 4);
 	if (!t || load(t, &m))
 		return;
 	CHECK_STR(m.pass[0].name, "keyboard-2");
@@ -412,14 +610,125 @@ static void test_media(void)
 	CHECK_INT(nwarning, 1);
 	tree_free(t);
 	write_png(dir, "media/a/cube_3.png", 5, 1);
-	CHECK_INT(shadertoy_read("x", ONE(CUBE, CODE), strlen(ONE(CUBE, CODE)), dir, &t,
-		&err), -1);
-	CHECK(err.message && strstr(err.message, "cube_3.png"));
-	err_release(&err);
+	t = read_text(ONE(CUBE, CODE), dir);
+	CHECK_INT(nwarning, 1);
+	CHECK(strstr(warning, "cube_3.png") && strstr(warning, "5 x 5"));
+	if (t && !load(t, &m)) {
+		CHECK(strstr(asset_of(&m, "Image", 1)->path, "standin") != NULL);
+		manifest_release(&m);
+	}
+	tree_free(t);
 	free(face);
 	free(dir);
 	CHECK_INT(fs_remove(top, &err), 0);
 	err_release(&err);
+}
+
+static void write_bytes(const char *dir, const char *path, const void *data,
+	size_t n)
+{
+	struct err err = ERR_INIT;
+	char *full = fs_join(dir, path), *folder = fs_dirname(full);
+	CHECK_INT(fs_mkdirs(folder, &err), 0);
+	CHECK_INT(fs_write(full, data, n, 0, &err), 0);
+	free(folder);
+	free(full);
+	err_release(&err);
+}
+
+/* A grey JPEG of 8 x 8. */
+static void write_jpeg(const char *dir, const char *path)
+{
+	struct jpeg_compress_struct c;
+	struct jpeg_error_mgr error;
+	unsigned char *data = NULL, row[8] = { 99, 99, 99, 99, 99, 99, 99, 99 };
+	unsigned long n = 0;
+	c.err = jpeg_std_error(&error);
+	jpeg_create_compress(&c);
+	jpeg_mem_dest(&c, &data, &n);
+	c.image_width = c.image_height = 8;
+	c.input_components = 1;
+	c.in_color_space = JCS_GRAYSCALE;
+	jpeg_set_defaults(&c);
+	jpeg_start_compress(&c, TRUE);
+	while (c.next_scanline < c.image_height)
+		jpeg_write_scanlines(&c, &(JSAMPROW) { row }, 1);
+	jpeg_finish_compress(&c);
+	jpeg_destroy_compress(&c);
+	write_bytes(dir, path, data, n);
+	free(data);
+}
+
+/* What media is, its content says; what cannot be used is stood in for. */
+static void test_content(void)
+{
+	static const char volume[] = "BIN\0\1\0\0\0\1\0\0\0\1\0\0\0\1\0\0\0\7";
+	static const struct {
+		const char *kind, *file, *bytes;
+		size_t n;
+		const char *path, *why;		/* in the project; in the warning */
+	} row[] = {
+		{ "texture", "photo.webp", "RIFF\0\0\0\0WEBPVP8 ", 16,
+			"textures/photo-standin.png", "photo.webp (WebP is not supported" },
+		{ "texture", "photo.png", "GIF89a", 6,
+			"textures/photo-standin.png", "photo.png (GIF is not supported" },
+		{ "texture", "photo.jpg", "\0\0\0\x20" "ftypavif", 12,
+			"textures/photo-standin.png", "photo.jpg (AVIF is not supported" },
+		{ "texture", "photo.png", "<html>404</html>", 16,
+			"textures/photo-standin.png", "photo.png (HTML is not supported" },
+		{ "texture", "photo.png", "", 0, "textures/photo-standin.png", "empty" },
+		{ "texture", "photo.png", "\x89PNG\r\n\x1a\n", 8,
+			"textures/photo-standin.png", "ends early" },
+		{ "texture", "photo.jpg", "what", 4,
+			"textures/photo-standin.png", "neither PNG nor JPEG" },
+		{ "texture", "photo.bin", volume, 21,
+			"textures/photo-standin.png", "volume is not supported" },
+		{ "texture", "photo.png", NULL, 0, "textures/photo.jpg", NULL },
+		{ "texture", "photo", NULL, 0, "textures/photo.jpg", NULL },
+		{ "cubemap", "photo.png", "GIF89a", 6,
+			"textures/photo-standin.png", "photo.png (GIF is not supported" },
+		{ "volume", "photo.bin", volume, 21, "textures/photo.bin", NULL },
+		{ "volume", "photo.bin", volume, 20,
+			"textures/photo-standin.bin", "photo.bin (" },
+		{ "volume", "photo.bin", NULL, 0, "textures/photo-standin.bin", "photo.bin (" }
+	};
+	char top[] = "/tmp/stbuild-content-XXXXXX";
+	if (!CHECK(mkdtemp(top) != NULL))
+		return;
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct buf json = BUF_INIT;
+		struct manifest m;
+		struct err err = ERR_INIT;
+		char *dir = fs_join(top, "in");
+		if (row[i].bytes)
+			write_bytes(dir, row[i].file, row[i].bytes, row[i].n);
+		else
+			write_jpeg(dir, row[i].file);
+		buf_addf(&json, "{\"renderpass\":[{\"type\":\"image\",\"inputs\":[{\"channel\":0,"
+			"\"ctype\":\"%s\",\"src\":\"/media/%s\"}]," CODE "}]}", row[i].kind,
+			row[i].file);
+		struct tree *t = read_text(buf_str(&json), dir);
+		if (!CHECK(row[i].why ? nwarning == 1 && strstr(warning, row[i].why) != NULL
+				: !nwarning))
+			fprintf(stderr, "\t%s: %s", row[i].file, warning);
+		if (t && !load(t, &m)) {
+			struct buf file = BUF_INIT;
+			struct image image = { 0 };
+			CHECK_STR(m.nasset ? m.asset[0].path : "", row[i].path);
+			CHECK_INT(tree_read(t, m.asset[0].path, 1 << 24, &file, &err), 0);
+			CHECK_INT(image_decode(&m.asset[0], "it", file.data, file.len, &image,
+				&err), 0);
+			image_release(&image);
+			buf_release(&file);
+			manifest_release(&m);
+		}
+		CHECK_INT(fs_remove(dir, &err), 0);
+		err_release(&err);
+		free(dir);
+		tree_free(t);
+		buf_release(&json);
+	}
+	rmdir(top);
 }
 
 /* Exports that nobody here wrote, where they are at hand. */
@@ -466,9 +775,14 @@ int main(void)
 	log_set_hook(count_warning, NULL);
 	test_passes();
 	test_forms();
+	test_order();
+	test_slots();
+	test_inputs();
+	test_one_channel();
 	test_entities();
 	test_missing();
 	test_media();
+	test_content();
 	test_corpus();
 	return test_done();
 }

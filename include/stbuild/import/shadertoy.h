@@ -19,11 +19,15 @@
  * shaders/ and textures/, ready to be loaded or written to disk. name is for
  * messages. Media is looked up below media_dir (null: nowhere) by the path that
  * the export has, with and without its "/media"; a cubemap's six files become a
- * strip. What is missing gets a stand-in of its kind, and all of it one warning.
+ * strip. What is missing gets a stand-in of its kind, and all of it one warning;
+ * so does what is there and is neither PNG nor JPEG (a volume, for a volume).
  *
- * On the site buffers run A to D, then the cubemap, then the image: who reads
- * what ran before it in the frame reads the current frame, else the previous.
- * Music in all forms and the microphone become "music" (silence); videos and the
+ * On the site buffers run in the order of the list, whatever their letters, then
+ * the cubemap, then the image: who reads what ran before it in the frame reads
+ * the current frame, else the previous. What an input refers to is found by the
+ * ids of outputs, by the site's paths and ids, and by the names "Buffer A",
+ * "buf b". An input that is none (null, empty, without a channel from 0 to 3) is
+ * left out; of two for one channel the later counts. Music in all forms and the microphone become "music" (silence); videos and the
  * webcam get a still picture. An input whose kind is not known, or whose buffer
  * is not in the export, stays unbound. Each of these is warned about.
  */
