@@ -7,28 +7,26 @@
 #include "util/mem.h"
 
 static const char manifest_head[] =
-	"// A shader project: see stbuild.json(5).\n"
 	"{\n"
 	"\t\"format\": 1,\n"
 	"\t\"project\": { \"name\": ";
 
+/*
+ * Plain JSON, so that every editor reads it. "uniform" has values for the shader,
+ * declared for it: uniform float glow. One pass draws the image. "trace" is what
+ * stbuild keeps up to date, in target/traces.
+ */
 static const char manifest_tail[] =
 	" },\n"
 	"\t\"render\": { \"width\": 960, \"height\": 540, \"fps\": 60 },\n"
-	"\n"
-	"\t// Values for the shader to use, declared for it: uniform float glow;\n"
 	"\t\"uniform\": [\n"
 	"\t\t{ \"name\": \"glow\", \"type\": \"float\", \"default\": 1.0,\n"
 	"\t\t\t\"min\": 0.0, \"max\": 4.0 },\n"
 	"\t\t{ \"name\": \"tint\", \"type\": \"vec3\", \"default\": [0.25, 0.45, 0.75] }\n"
 	"\t],\n"
-	"\n"
-	"\t// One pass draws the image; \"buffer\" passes may feed it and themselves.\n"
 	"\t\"pass\": [\n"
 	"\t\t{ \"name\": \"image\", \"kind\": \"image\", \"source\": \"shaders/image.frag\" }\n"
 	"\t],\n"
-	"\n"
-	"\t// What \"stbuild\" keeps up to date, in target/traces.\n"
 	"\t\"trace\": [\n"
 	"\t\t{ \"name\": \"hero\", \"frames\": [0, \"60:240:60\"] },\n"
 	"\t\t{ \"name\": \"dim\", \"frame\": 120, \"set\": { \"glow\": 0.3 } }\n"

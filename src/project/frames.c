@@ -82,8 +82,9 @@ int frames_add_text(int **frame, size_t *nframe, const char *text,
 		char *part = xstrndup(s, n);
 		int first, last, step;
 		if (parse_range(part, &first, &last, &step)) {
-			err_set(err, STATUS_INPUT, "'%s' is no frame and no range "
-				"A:B or A:B:STEP within 0..%d", part, LIMIT_FRAME);
+			err_set(err, STATUS_INPUT, "'%s' is not a frame number or "
+				"range (A:B or A:B:STEP, 0 to %d)", part,
+				LIMIT_FRAME);
 			free(part);
 			return -1;
 		}

@@ -40,7 +40,7 @@ static int fault_at(struct parser *p, size_t at, const char *message)
 static int fault(struct parser *p, const char *message)
 {
 	return fault_at(p, p->at, p->at < p->n ? message
-		: "the document ends in the middle");
+		: "unexpected end of file");
 }
 
 /* -1 at the end. */
@@ -84,7 +84,7 @@ static int unicode_escape(struct parser *p, struct buf *out)
 	if (hex4(p, &code))
 		return -1;
 	if (!code)
-		return fault_at(p, start, "a string cannot hold a NUL character");
+		return fault_at(p, start, "a string cannot contain a NUL character");
 	if (code >= 0xd800 && code <= 0xdbff) {
 		if (p->n - p->at < 2 || memcmp(p->text + p->at, "\\u", 2))
 			return fault_at(p, start, "half of a surrogate pair");
@@ -268,7 +268,7 @@ static int member(struct parser *p, cJSON *object, struct keys *keys)
 	skip_blanks(p);
 	if (peek(p) != ':') {
 		free(key);
-		return fault(p, "expected ':' behind the key");
+		return fault(p, "expected ':' after the key");
 	}
 	p->at++;
 	return value(p, object, key, line, column);
@@ -318,7 +318,7 @@ static int value(struct parser *p, cJSON *parent, char *key, int key_line,
 	skip_blanks(p);
 	if (++p->nvalue > LIMIT_VALUES) {
 		free(key);
-		return fault(p, "the document holds too many values");
+		return fault(p, "the document has too many values");
 	}
 	cJSON *item = cJSON_CreateNull();
 	item->string = key;
@@ -381,7 +381,7 @@ static int blank_comments(struct parser *p, char *text)
 			for (i += 2; ; i++) {
 				if (i + 1 >= p->n)
 					return fault_at(p, start,
-						"the comment does not end");
+						"unterminated comment");
 				if (text[i] == '*' && text[i + 1] == '/')
 					break;
 				if (text[i] != '\n')
@@ -400,7 +400,7 @@ static int check_bytes(struct parser *p)
 	const char *nul = p->n ? memchr(p->text, 0, p->n) : NULL;
 	if (nul)
 		return fault_at(p, (size_t)(nul - p->text),
-			"the document holds a NUL byte");
+			"the document contains a NUL byte");
 	size_t bad = utf8_invalid(p->text, p->n);
 	if (bad < p->n)
 		return fault_at(p, bad, "the document is not UTF-8 here");
@@ -419,7 +419,7 @@ static cJSON *document(struct parser *p)
 	if (!value(p, holder, NULL, 0, 0)) {
 		skip_blanks(p);
 		if (p->at < p->n)
-			fault(p, "more text behind the end of the document");
+			fault(p, "unexpected text after the end of the document");
 		else
 			root = cJSON_DetachItemFromArray(holder, 0);
 	}

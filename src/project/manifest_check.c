@@ -39,10 +39,10 @@ void check_uniform(struct loader *l, const cJSON *item, const struct at *at,
 	for (int i = 0; is_bool && i < 3; i++)
 		if (child_of(item, bound[i]))
 			fault_in(l, at, item, bound[i],
-				"a bool has no %s", bound[i]);
+				"a bool cannot have %s", bound[i]);
 	const cJSON *step = child_of(item, "step");
 	if (u->type == VALUE_INT && step && kind_of(l, step) != DOC_INTEGER)
-		fault_in(l, at, item, "step", "the step of an int is an integer");
+		fault_in(l, at, item, "step", "the step of an int must be an integer");
 	value_of(l, item, at, "default", u->type, &u->value);
 	if (!is_bool) {
 		value_of(l, item, at, "min", u->type, &u->min);
@@ -54,7 +54,7 @@ void check_uniform(struct loader *l, const cJSON *item, const struct at *at,
 		&& i < value_components(u->type); i++) {
 		int is_int = u->type == VALUE_INT;
 		if (is_int ? u->min.i > u->max.i : u->min.f[i] > u->max.f[i]) {
-			fault_in(l, at, item, "min", "min is above max");
+			fault_in(l, at, item, "min", "min is greater than max");
 			return;
 		}
 	}
@@ -108,7 +108,7 @@ void check_input(struct loader *l, const cJSON *item, const struct at *at,
 		fault_in(l, at, item, "frame", "only passes have a previous frame");
 	if (input->is_previous && input->output)
 		fault_in(l, at, item, "output",
-			"the previous frame has output 0 only");
+			"only output 0 can be read at the previous frame");
 }
 
 static int is_sized_kind(enum pass_kind kind)
@@ -124,25 +124,26 @@ static void check_pass_size(struct loader *l, const cJSON *item,
 	const char *missing = pass->width ? "height" : "width";
 	if (!pass->width != !pass->height)
 		fault_in(l, at, item, pass->width ? "width" : "height",
-			"%s is missing beside it", missing);
+			"%s needs %s as well", pass->width ? "width" : "height",
+			missing);
 	else if (pass->width && !is_sized_kind(pass->kind))
 		fault_in(l, at, item, "width",
-			"a pass of kind '%s' has no size of its own", kind);
+			"a pass of kind '%s' cannot have a size of its own", kind);
 	else if (!pass->width && pass->kind == PASS_COMPUTE)
 		fault_in(l, at, item, "kind",
 			"a compute pass needs width and height");
 	if (pass->format != FORMAT_RGBA32F && !is_sized_kind(pass->kind))
 		fault_in(l, at, item, "format",
-			"a pass of kind '%s' has a fixed format", kind);
+			"a pass of kind '%s' cannot have a format of its own", kind);
 	if (pass->nextra_output && !is_sized_kind(pass->kind))
 		fault_in(l, at, item, "extra_outputs",
-			"a pass of kind '%s' has one output", kind);
+			"a pass of kind '%s' cannot have extra outputs", kind);
 	if (pass->iterations != 1 && pass->kind != PASS_COMPUTE)
 		fault_in(l, at, item, "iterations",
-			"only compute passes are iterated");
+			"only compute passes can have iterations");
 	if (child_of(item, "local_size") && pass->kind != PASS_COMPUTE)
 		fault_in(l, at, item, "local_size",
-			"only compute passes have a work group");
+			"only compute passes have a local_size");
 	if (child_of(item, "duration") && pass->kind != PASS_SOUND)
 		fault_in(l, at, item, "duration",
 			"only sound passes have a duration");
@@ -193,20 +194,21 @@ void check_preset_pass(struct loader *l, const cJSON *item,
 	const struct preset_pass *p = out;
 	if (!p->width != !p->height)
 		fault_in(l, at, item, p->width ? "width" : "height",
-			"%s is missing beside it", p->width ? "height" : "width");
+			"%s needs %s as well", p->width ? "width" : "height",
+			p->width ? "height" : "width");
 	if (!l->pass_ok[p->pass])
 		return;
 	enum pass_kind kind = l->m->pass[p->pass].kind;
 	if (p->width && p->height && !is_sized_kind(kind))
 		fault_in(l, at, item, "width",
-			"a pass of kind '%s' has no size of its own",
+			"a pass of kind '%s' cannot have a size of its own",
 			pass_kind_name(kind));
 	if (p->iterations && kind != PASS_COMPUTE)
 		fault_in(l, at, item, "iterations",
-			"only compute passes are iterated");
+			"only compute passes can have iterations");
 	if (p->local_size[0] && kind != PASS_COMPUTE)
 		fault_in(l, at, item, "local_size",
-			"only compute passes have a work group");
+			"only compute passes have a local_size");
 }
 
 void check_preset(struct loader *l, const cJSON *item, const struct at *at,
@@ -217,8 +219,8 @@ void check_preset(struct loader *l, const cJSON *item, const struct at *at,
 	double height = round(l->m->height * preset->render_scale);
 	if (!(width >= 1 && width <= LIMIT_SIZE && height >= 1
 		&& height <= LIMIT_SIZE))
-		fault_in(l, at, item, "render_scale", "the scaled size is "
-			"%.0f x %.0f, sizes are from 1 to %d", width, height,
+		fault_in(l, at, item, "render_scale", "the scaled size would "
+			"be %.0f x %.0f (each side must be 1 to %d)", width, height,
 			LIMIT_SIZE);
 }
 
@@ -245,7 +247,7 @@ static void check_timeline(struct loader *l, const cJSON *table,
 		long long v = doc_integer(l->doc, frame);
 		if (!map_put(&seen, &v, sizeof v, i))
 			fault_in(l, &step, c, "frame",
-				"frame %lld has a step already", v);
+				"frame %lld is listed twice in the timeline", v);
 	}
 	map_release(&seen);
 	if (timeline->nstep)
@@ -264,8 +266,8 @@ static int check_exclusive(struct loader *l, const cJSON *item,
 		if (!child_of(item, key[i]))
 			continue;
 		if (n++)
-			fault_in(l, at, item, key[i], "'%s' and '%s' exclude each "
-				"other", first, key[i]);
+			fault_in(l, at, item, key[i], "'%s' and '%s' are mutually "
+				"exclusive", first, key[i]);
 		else
 			first = key[i];
 	}
@@ -316,12 +318,12 @@ static void check_link(struct loader *l, const struct at *at,
 {
 	const struct pass *source = &l->m->pass[input->pass];
 	if (source->kind == PASS_SOUND) {
-		fault_in(l, at, item, "source", "a sound pass is no input");
+		fault_in(l, at, item, "source", "a sound pass cannot be an input");
 		return;
 	}
 	if (reader->kind == PASS_SOUND)
 		fault_in(l, at, item, "source",
-			"a sound pass takes no passes as input");
+			"a sound pass cannot read other passes");
 	if (source->kind == PASS_IMAGE && input->is_previous)
 		fault_in(l, at, item, "frame",
 			"the image pass has no previous frame to read");
@@ -358,6 +360,12 @@ struct cycle_search {
 	int npath;
 };
 
+static int ends_in_toml(const char *name)
+{
+	size_t n = strlen(name);
+	return n >= 5 && !strcmp(name + n - 5, ".toml");
+}
+
 static void report_cycle(struct cycle_search *s, const struct input_ref *ref,
 	size_t index)
 {
@@ -379,7 +387,13 @@ static void report_cycle(struct cycle_search *s, const struct input_ref *ref,
 	item = child_of(item, "input")->child;
 	for (size_t i = index; i; i--)
 		item = item->next;
-	fault_in(s->l, &input, item, "source", "passes read each other at the "
+	if (m->pass[s->path[s->npath - 1]].name && from == s->npath - 1)
+		fault_in(s->l, &input, item, "source", "pass '%s' reads its own "
+			"current frame; use %s", m->pass[ref->pass].name,
+			ends_in_toml(s->l->doc->name) ? "frame = \"previous\""
+			: "\"frame\": \"previous\"");
+	else
+		fault_in(s->l, &input, item, "source", "passes read each other at the "
 		"current frame: %s; one of them must read the previous frame",
 		buf_str(&text));
 	buf_release(&text);
@@ -429,17 +443,17 @@ static void check_kinds(struct loader *l, const cJSON *root)
 		if (m->pass[p].kind != PASS_IMAGE)
 			continue;
 		if (m->image >= 0)
-			fault(l, &at, list, "passes '%s' and '%s' are both of kind "
-				"'image'; exactly one is", m->pass[m->image].name,
+			fault(l, &at, list, "exactly one pass must be of kind 'image', "
+				"but both '%s' and '%s' are", m->pass[m->image].name,
 				m->pass[p].name);
 		else
 			m->image = (int)p;
 	}
 	if (m->npass && m->image < 0)
-		fault(l, &at, list, "no pass is of kind 'image'");
+		fault(l, &at, list, "one pass must be of kind 'image'");
 	if (nbuffer > LIMIT_STATE_BUFFERS)
-		fault(l, &at, list, "%d buffer and compute passes are too many, "
-			"at most %d are allowed", nbuffer, LIMIT_STATE_BUFFERS);
+		fault(l, &at, list, "too many buffer and compute passes (%d, "
+			"at most %d)", nbuffer, LIMIT_STATE_BUFFERS);
 }
 
 /* A name that the text around pass p cannot spare, though others can. */

@@ -27,7 +27,7 @@ int manifest_find(struct tree *tree, char **path, struct err *err)
 		if (kind == TREE_ABSENT)
 			continue;
 		if (found)
-			log_warn("%s is used, %s is passed over", found, name[i]);
+			log_warn("using %s; ignoring %s", found, name[i]);
 		else
 			found = xstrdup(name[i]);
 	}
@@ -133,6 +133,11 @@ int manifest_load(struct tree *tree, const char *path, struct inputs *inputs,
 	}
 	if (inputs)
 		inputs_add(inputs, normal, &sha);
+	if (strspn(buf_str(&text), " \t\r\n") == text.len) {
+		errs_add(errs, STATUS_INPUT, path, 1, 1, NULL,
+			"unexpected end of file (the manifest is empty)");
+		goto out;
+	}
 	if (ends_with(path, ".toml")
 		? toml_read(path, buf_str(&text), text.len, &doc, &err)
 		: json_read(path, buf_str(&text), text.len, JSON_COMMENTS, &doc,

@@ -361,6 +361,8 @@ static const struct table store_table = { ROWS(store_keys) };
 
 /* In the order of loading: what refers to names comes behind them. */
 static const struct key root_keys[] = {
+	{ "$schema", KEY_TEXT, "For editors: a JSON Schema of this file.",
+		.to = KEY_NOWHERE },
 	{ "format", KEY_INT, "Version of the format.", .to = KEY_NOWHERE,
 		.flags = KEY_REQUIRED, .min = 1, .max = 1 },
 	{ "project", KEY_TABLE, "What it is.", .flags = KEY_REQUIRED,

@@ -41,10 +41,9 @@ void load_frames(struct loader *l, const struct key *key, const cJSON *item,
 	if (!item->child)
 		fault(l, at, item, "expected at least one frame");
 	else if (key->max > 0 && n != before)
-		fault(l, at, item, "a frame is named twice");
+		fault(l, at, item, "a frame is listed twice");
 	else if (key->max > 0 && (double)n > key->max)
-		fault(l, at, item, "%zu frames are too many, at most %.0f are "
-			"allowed", n, key->max);
+		fault(l, at, item, "too many frames (%zu, at most %.0f)", n, key->max);
 	l->nframe += n;
 	memcpy(member(out, key->to), &frame, sizeof frame);
 	*(size_t *)member(out, key->count) = n;
@@ -70,7 +69,8 @@ void load_resolutions(struct loader *l, const struct key *key,
 		if (load_list(l, &here, c, HUGE_VAL, &two))
 			continue;
 		if (two != 2) {
-			fault(l, &here, c, "expected a width and a height");
+			fault(l, &here, c, "expected a width and a height, "
+				"got %zu numbers", two);
 			continue;
 		}
 		for (const cJSON *x = c->child; x; x = x->next, k++) {

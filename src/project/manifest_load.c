@@ -83,7 +83,7 @@ static int word_index(struct loader *l, const struct key *key,
 	}
 	if (found < 0) {
 		const char *near = suggest(text, key->word, (size_t)key->nword);
-		fault(l, at, item, "'%s' is none of %s%s%s%s", text, buf_str(&all),
+		fault(l, at, item, "'%s' is not one of %s%s%s%s", text, buf_str(&all),
 			near ? "; did you mean '" : "", near ? near : "",
 			near ? "'?" : "");
 	}
@@ -126,18 +126,17 @@ static void load_triple(struct loader *l, const struct key *key,
 	if (load_list(l, at, item, HUGE_VAL, &n))
 		return;
 	if (n != 3) {
-		fault(l, at, item, "expected a list of 3 integers");
+		fault(l, at, item, "expected 3 integers, got %zu", n);
 		return;
 	}
 	for (const cJSON *c = item->child; c; c = c->next, i++) {
-		struct at here = { at, NULL, (size_t)i };
-		if (load_integer(l, &here, c, 1,
+		if (load_integer(l, at, c, 1,
 			i == 2 ? 1 : LIMIT_LOCAL_INVOCATIONS, &v[i]))
 			return;
 		product *= v[i];
 	}
 	if (product > LIMIT_LOCAL_INVOCATIONS) {
-		fault(l, at, item, "%lld invocations are more than %d", product,
+		fault(l, at, item, "%lld invocations exceed the limit of %d", product,
 			LIMIT_LOCAL_INVOCATIONS);
 		return;
 	}
@@ -154,16 +153,15 @@ static void load_range(struct loader *l, const struct key *key,
 	if (load_list(l, at, item, HUGE_VAL, &n))
 		return;
 	if (n != 2) {
-		fault(l, at, item, "expected a list of 2 numbers");
+		fault(l, at, item, "expected 2 numbers, got %zu", n);
 		return;
 	}
 	for (const cJSON *c = item->child; c; c = c->next, i++) {
-		struct at here = { at, NULL, (size_t)i };
-		if (load_number(l, &here, c, -HUGE_VAL, HUGE_VAL, 0, &v[i]))
+		if (load_number(l, at, c, -HUGE_VAL, HUGE_VAL, 0, &v[i]))
 			return;
 	}
 	if (v[0] > v[1])
-		fault(l, at, item, "the lower bound is above the upper one");
+		fault(l, at, item, "the lower bound is greater than the upper one");
 	else
 		memcpy(member(out, key->to), v, sizeof v);
 }
@@ -180,7 +178,7 @@ static void load_string(struct loader *l, const struct key *key,
 	const cJSON *item, const struct at *at, void *out)
 {
 	const char *text = load_text(l, at, item);
-	if (text)
+	if (text && key->to != KEY_NOWHERE)
 		put_text(out, key, text);
 }
 
@@ -211,7 +209,7 @@ static void load_unique(struct loader *l, const struct key *key,
 	size_t line = map_gets(map, text);
 	put_text(out, key, text);
 	if (line != MAP_NONE)
-		fault(l, at, item, "the name '%s' is used already, in line %zu",
+		fault(l, at, item, "name '%s' is already used on line %zu",
 			text, line);
 	else
 		map_puts(map, text, (size_t)doc_mark(l->doc, item)->line);
@@ -225,7 +223,7 @@ static void load_node_name(struct loader *l, const struct key *key,
 		return;
 	if (!strcmp(text, "keyboard") || !strcmp(text, "music")
 		|| !strcmp(text, "webcam"))
-		fault(l, at, item, "'%s' is reserved: inputs use it for the "
+		fault(l, at, item, "'%s' is reserved for the input "
 			"device", text);
 	else
 		load_unique(l, key, item, at, out, &l->name, text);
@@ -270,8 +268,8 @@ static void load_trace_name(struct loader *l, const struct key *key,
 	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz"
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
 	if (!n || n > 64 || text[n] || !isalnum((unsigned char)*text))
-		fault(l, at, item, "'%.70s' is no trace name: 1 to 64 letters, "
-			"digits, '.', '_' and '-' after a letter or digit", text);
+		fault(l, at, item, "'%.70s' is not a valid trace name (1-64 of "
+			"A-Z a-z 0-9 . _ -, starting with a letter or digit)", text);
 	else
 		load_unique(l, key, item, at, out, &l->trace, text);
 }
@@ -307,7 +305,7 @@ static char *load_path_text(struct loader *l, const cJSON *item,
 	for (const char *p = path; !why && p; p = strchr(p, '/')) {
 		p += *p == '/';
 		if (p[0] == '.' && p[1] == '.' && (!p[2] || p[2] == '/'))
-			why = "the path must not hold '..'";
+			why = "the path must not contain '..'";
 	}
 	if (!why)
 		return path;
@@ -491,8 +489,7 @@ static void load_named(struct loader *l, const struct key *key,
 	if (!n)
 		return;
 	if ((double)n > key->max) {
-		fault(l, at, item, "%zu entries are too many, at most %.0f are "
-			"allowed", n, key->max);
+		fault(l, at, item, "too many entries (%zu, at most %.0f)", n, key->max);
 		return;
 	}
 	char *array = xcalloc(n, key->table->size);

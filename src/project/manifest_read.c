@@ -2,6 +2,7 @@
 #include "manifest_keys.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,11 +208,37 @@ int load_list(struct loader *l, const struct at *at, const cJSON *item,
 	for (const cJSON *c = item->child; c; c = c->next)
 		++*n;
 	if ((double)*n > max) {
-		fault(l, at, item, "%zu elements are too many, at most %.0f are "
-			"allowed", *n, max);
+		fault(l, at, item, "too many elements (%zu, at most %.0f)", *n, max);
 		return -1;
 	}
 	return 0;
+}
+
+/*
+ * A list of the right length has a wrong element: that one is told. Of another
+ * length, the length is.
+ */
+static void expected_numbers(struct loader *l, const struct at *at,
+	const cJSON *item, const char *what, int n)
+{
+	int length = 0;
+	if (!cJSON_IsArray(item)) {
+		expected(l, at, item, what);
+		return;
+	}
+	for (const cJSON *c = item->child; c; c = c->next)
+		length++;
+	if (n == 1 || length != n) {
+		fault(l, at, item, n == 1 ? "expected %s, got a list of %d"
+			: "expected %s, got %d", what, length);
+		return;
+	}
+	for (const cJSON *c = item->child; c; c = c->next)
+		if (!cJSON_IsNumber(c) || !(fabs(c->valuedouble) <= FLT_MAX)) {
+			expected(l, at, c, what);
+			return;
+		}
+	expected(l, at, item, what);
 }
 
 int load_value(struct loader *l, const struct at *at, const cJSON *item,
@@ -222,11 +249,11 @@ int load_value(struct loader *l, const struct at *at, const cJSON *item,
 		|| (type == VALUE_INT && kind_of(l, item) != DOC_INTEGER)) {
 		static const char *const shape[] = {
 			"a number for a float", "an integer for an int",
-			"true or false for a bool", "a list of 2 numbers for a vec2",
-			"a list of 3 numbers for a vec3",
-			"a list of 4 numbers for a vec4"
+			"true or false for a bool", "2 numbers for a vec2",
+			"3 numbers for a vec3", "4 numbers for a vec4"
 		};
-		expected(l, at, item, shape[type]);
+		expected_numbers(l, at, item, shape[type],
+			value_components(type));
 		err_release(&err);
 		return -1;
 	}

@@ -16,10 +16,11 @@ static void check_matrix(struct loader *l, const cJSON *item,
 	check_when(l, item, at, l->m->fps, &test->frame, &test->nframe);
 	if ((width || height) && test->nsize) {
 		fault_in(l, at, item, "resolutions", "'resolutions' and '%s' "
-			"exclude each other", width ? "width" : "height");
+			"are mutually exclusive", width ? "width" : "height");
 	} else if (!width != !height) {
 		fault_in(l, at, item, width ? "width" : "height",
-			"%s is missing beside it", width ? "height" : "width");
+			"%s needs %s as well", width ? "width" : "height",
+			width ? "height" : "width");
 	} else if (width) {
 		test->size = xcalloc(1, sizeof *test->size);
 		test->size[0][0] = (int)width->valuedouble;
@@ -39,21 +40,21 @@ static void check_reference(struct loader *l, const cJSON *item,
 	const struct at *at, const struct test *test)
 {
 	if (test->reference && (test->nframe > 1 || test->nsize > 1))
-		fault_in(l, at, item, "reference", "one picture cannot be the "
-			"reference of several frames or resolutions");
+		fault_in(l, at, item, "reference", "a single reference picture "
+			"cannot serve several frames or resolutions");
 	if (test->reference && test->has_reference_set)
 		fault_in(l, at, item, "reference",
-			"'reference' and 'reference_uniforms' exclude each other");
+			"'reference' and 'reference_uniforms' are mutually exclusive");
 	int has_any = test->reference || test->has_reference_set;
 	if (test->has_min_rmse && !has_any)
 		fault_in(l, at, item, "min_rmse",
-			"it needs reference or reference_uniforms");
+			"needs reference or reference_uniforms");
 	if (test->has_max_rmse && !has_any)
 		fault_in(l, at, item, "max_rmse",
-			"it needs reference or reference_uniforms");
+			"needs reference or reference_uniforms");
 	if (test->has_min_rmse && test->has_max_rmse
 		&& test->min_rmse > test->max_rmse)
-		fault_in(l, at, item, "min_rmse", "min_rmse is above max_rmse");
+		fault_in(l, at, item, "min_rmse", "min_rmse is greater than max_rmse");
 }
 
 static void check_storage_twice(struct loader *l, const cJSON *item,
@@ -64,7 +65,7 @@ static void check_storage_twice(struct loader *l, const cJSON *item,
 		if (test->storage[i].name
 			&& !map_puts(&seen, test->storage[i].name, i))
 			fault_in(l, at, item, "storage",
-				"storage buffer '%s' is named twice",
+				"storage buffer '%s' is listed twice",
 				test->storage[i].name);
 	map_release(&seen);
 }
@@ -84,11 +85,11 @@ void check_test(struct loader *l, const cJSON *item, const struct at *at,
 		const char *key = "assert_resolution_independent";
 		if (test->nsize < 2)
 			fault_in(l, at, item, key,
-				"it needs at least two resolutions");
+				"needs at least two resolutions");
 		if (test->pass < 0 || (pass && (!pass->width
 			|| (pass->kind != PASS_BUFFER
 			&& pass->kind != PASS_COMPUTE))))
-			fault_in(l, at, item, key, "it needs a buffer or compute "
+			fault_in(l, at, item, key, "needs a buffer or compute "
 				"pass of a fixed size");
 	}
 	/* Rule 27. */

@@ -98,7 +98,7 @@ static size_t add_item(struct parser *p, size_t parent,
 		return NONE;
 	}
 	if (number >= LIMIT_VALUES) {
-		toml_fault(&p->s, "the document holds too many values");
+		toml_fault(&p->s, "the document has too many values");
 		return NONE;
 	}
 	cJSON *item = cJSON_CreateNull();
@@ -200,7 +200,7 @@ static int read_pair(struct parser *p, size_t table)
 	if (read_key(p, &key))
 		goto out;
 	if (toml_peek(&p->s) != '=') {
-		toml_fault(&p->s, "expected '=' behind the key");
+		toml_fault(&p->s, "expected '=' after the key");
 		goto out;
 	}
 	for (size_t i = 0; i + 1 < key.npart; i++) {
@@ -424,7 +424,7 @@ static int check_bytes(struct toml_scan *s)
 		return 0;
 	int line, column;
 	text_position(s->text, bad, &line, &column);
-	err_set(s->err, STATUS_INPUT, nul ? "the document holds a NUL byte"
+	err_set(s->err, STATUS_INPUT, nul ? "the document contains a NUL byte"
 		: "the document is not UTF-8 here");
 	err_place(s->err, s->name, line, column, NULL);
 	return -1;

@@ -159,7 +159,7 @@ static int multi_line(struct toml_scan *s, int quote, struct buf *out)
 		} else if (toml_newline(s)) {
 			buf_addch(out, '\n');
 		} else if (c < 0) {
-			return toml_fault(s, "the string does not end");
+			return toml_fault(s, "unterminated string");
 		} else if (is_control(c)) {
 			return toml_fault(s, "a control character in a string must "
 				"be written as an escape");
@@ -184,7 +184,7 @@ int toml_string(struct toml_scan *s, int is_key, struct buf *out)
 	for (s->at++;;) {
 		int c = toml_peek(s);
 		if (c == '\n' || c < 0)
-			return toml_fault(s, "the string does not end");
+			return toml_fault(s, "unterminated string");
 		if (is_control(c))
 			return toml_fault(s, "a control character in a string must "
 				"be written as an escape");

@@ -105,6 +105,8 @@ char *err_text(const struct err *err)
 			buf_addf(&text, "%d:", err->column);
 		buf_addch(&text, ' ');
 	}
+	if (err->key)
+		buf_addf(&text, "%s: ", err->key);
 	buf_addstr(&text, err->message ? err->message : "no error");
 	return buf_detach(&text);
 }

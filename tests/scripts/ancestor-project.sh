@@ -400,8 +400,8 @@ JSON
 sed 's/outer/toml/' ShaderToy.toml >stbuild.toml
 expect_status 0 "$STBUILD" graph --json
 expect_json out project json
-expect_text err 'stbuild.toml is passed over'
-expect_text err 'ShaderToy.toml is passed over'
+expect_text err 'ignoring stbuild.toml'
+expect_text err 'ignoring ShaderToy.toml'
 expect_status 0 "$STBUILD" -f ShaderToy.toml graph --json
 expect_json out project outer
 

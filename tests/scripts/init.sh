@@ -10,6 +10,8 @@ expect_status 0 "$STBUILD" -C 'night "sky"' graph --json
 expect_json out project 'night "sky"'
 expect_json out 'order[0]' image
 expect_json out 'diagnostics#' 0
+# Plain JSON: no comments, as editors and other readers want it.
+! grep -q '//\|/\*' 'night "sky"/stbuild.json' || fail 'init writes comments'
 
 cp -R 'night "sky"' before
 expect_status 2 "$STBUILD" init 'night "sky"'

@@ -82,18 +82,18 @@ done
 
 # Each key of the schema is in the manual, and the other way round.
 expect_status 0 "$STBUILD" help --schema
-grep -o '"[a-z_]*":	{' out | tr -d '":	{' |
+grep -o '"[$a-z_]*":	{' out | tr -d '":	{' |
 	grep -vx 'properties\|items\|additionalProperties' | sort -u >schema_keys
 [ -s schema_keys ] || fail 'no keys in the schema'
 sed -n '/^\.Sh KEYS/,/^\.Sh GLSL/p' "$man/stbuild.json.5" |
 	sed -n 's/^\.It Ic //p' | tr -d ',' | tr -s ' ' '\n' >keys
 sed -n '/^\.Sh KEYS/,/^\.Sh GLSL/p' "$man/stbuild.json.5" >key_text
 while read -r key; do
-	grep -qx "$key" keys || grep -q "^\.Ic $key\( \|\$\)" key_text ||
+	grep -qxF "$key" keys || grep -q "^\.Ic $key\( \|\$\)" key_text ||
 		fail "stbuild.json(5) does not have '$key'"
 done <schema_keys
 while read -r key; do
-	grep -qx "$key" schema_keys || fail "no key '$key' in the schema"
+	grep -qxF "$key" schema_keys || fail "no key '$key' in the schema"
 done <keys
 
 # The manifest that the manual shows is one.

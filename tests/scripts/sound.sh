@@ -268,4 +268,4 @@ expect_status 2 "$STBUILD"
 expect_text err 'only sound passes have a duration'
 manifest 0.5 3600.5
 expect_status 2 "$STBUILD"
-expect_text err 'stbuild.json:14:73: expected a finite number above 0 and at most 3600'
+expect_text err 'stbuild.json:14:73: pass[2].duration: expected a finite number above 0 and at most 3600'

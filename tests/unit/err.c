@@ -38,11 +38,11 @@ static void says_what_is_known_of_the_place(void)
 	err_place(&err, "a.toml", 0, 0, NULL);
 	check_text(&err, "a.toml: bad");
 	err_place(&err, NULL, 3, 0, "pass[1].source");
-	check_text(&err, "a.toml:3: bad");
+	check_text(&err, "a.toml:3: pass[1].source: bad");
 	err_place(&err, NULL, 4, 9, NULL);
-	check_text(&err, "a.toml:4:9: bad");
+	check_text(&err, "a.toml:4:9: pass[1].source: bad");
 	err_place(&err, err.file, 0, 0, err.key);
-	check_text(&err, "a.toml:4:9: bad");
+	check_text(&err, "a.toml:4:9: pass[1].source: bad");
 	CHECK_STR(err.key, "pass[1].source");
 	err_release(&err);
 }
@@ -61,7 +61,7 @@ static void lists(void)
 	errs_take(&errs, &moved);
 	CHECK(!moved.message);
 	if (CHECK_INT(errs.nerr, 21)) {
-		check_text(&errs.err[19], "f:20:1: error 19");
+		check_text(&errs.err[19], "f:20:1: k: error 19");
 		check_text(&errs.err[20], "last");
 	}
 	errs_release(&errs);

@@ -205,7 +205,7 @@ static void test_forms(void)
 		}
 		tree_free(t);
 	}
-	REFUSED("{", "ends in the middle");
+	REFUSED("{", "unexpected end of file");
 	REFUSED("[]", "renderpass");
 	REFUSED("{\"nodes\":[]}", "renderpass");
 	REFUSED("7", "renderpass");

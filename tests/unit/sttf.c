@@ -336,9 +336,9 @@ static void test_refused(void)
 		{ "\"speed\":", "\"a b\":", "a b" },
 		/* A cycle of current frames. */
 		{ "\"start\":\"LastFrame\"", "\"start\":\"Buffer A\"",
-			"read each other" },
+			"reads its own current frame" },
 		{ "\"nodes\":[", "\"stbuild\":{\"dialect\":\"x\"},\"nodes\":[",
-			"none of glsl" },
+			"not one of glsl" },
 		{ "\"nodes\":[", "\"stbuild\":{\"timeline\":3},\"nodes\":[",
 			"expected a list" },
 		{ "\"nodes\":[", "\"stbuild\":{\"format\":2},\"nodes\":[",

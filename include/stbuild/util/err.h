@@ -49,7 +49,7 @@ int err_wrap(struct err *err, const char *fmt, ...);
 void err_move(struct err *dst, struct err *src);
 void err_release(struct err *err);
 
-/* "file:line:column: message" (what is known of it), owned by the caller. */
+/* "file:line:column: key: message" (what is known of it), owned by the caller. */
 char *err_text(const struct err *err);
 
 /* Several errors, in the order found: what a manifest load reports. */
