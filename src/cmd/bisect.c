@@ -17,11 +17,11 @@ const struct args_option bisect_option[] = {
 	{ 0, "good", ARGS_STRING, &good_rev, 0, 0, "REV",
 		"a revision before the change" },
 	{ 0, "bad", ARGS_STRING, &bad_rev, 0, 0, "REV",
-		"a revision behind it" },
+		"a revision after it" },
 	{ 0, "threshold", ARGS_NUMBER, &threshold, 0, 1, "M",
-		"bad is what differs from good by a greater RMSE" },
+		"count as bad only what differs by a greater RMSE" },
 	{ 0, "first-parent", ARGS_FLAG, &first_parent, 0, 0, NULL,
-		"of merges follow the first parent alone" },
+		"follow only the first parent of merges" },
 	OPTION_END
 };
 
@@ -200,65 +200,107 @@ static int check_good(struct search *s, struct err *err)
 		VERDICT_BAD ? "fails" : "cannot be judged", s->good);
 }
 
+/* The two commits can be the ends of a search, as far as history tells. */
+static int check_order(struct search *s, struct merge_bases *bases,
+	struct err *err)
+{
+	struct repo *repo = s->history.session.repo;
+
+	if (!strcmp(s->good, s->bad))
+		return err_set(err, STATUS_INPUT, "--good and --bad are the "
+			"same commit, %.7s", s->good);
+	if (walk_merge_bases(repo, s->good, s->bad, bases, err))
+		return -1;
+	if (!bases->nid)
+		return err_set(err, STATUS_INPUT, "%s and %s have no commit in "
+			"common%s", good_rev, bad_rev, bases->is_cut ? " in this "
+			"shallow clone; 'git fetch --unshallow' gets the rest" :
+			"");
+	if (!strcmp(bases->id[0], s->bad))
+		return err_set(err, STATUS_INPUT, "%s is an ancestor of %s: are "
+			"--good and --bad swapped?", bad_rev, good_rev);
+	return 0;
+}
+
+static int check_bad(struct search *s, int class, const char *target,
+	struct err *err)
+{
+	struct history *h = &s->history;
+	const char *fault = declarer_get(h->declarer, class)->fault;
+	enum verdict verdict;
+
+	if (judge(s, s->bad, &verdict, err))
+		return -1;
+	if (verdict == VERDICT_BAD)
+		return 0;
+	if (verdict == VERDICT_SKIP)
+		return err_set(err, STATUS_INPUT, "the bad commit %.7s cannot "
+			"be rendered: %s", s->bad, fault ? fault :
+			"a shader does not compile");
+	if (h->test)
+		return err_set(err, STATUS_INPUT, "test '%s' passes at %s as "
+			"well", h->test, bad_rev);
+	return err_set(err, STATUS_INPUT, "trace '%s' looks the same at %s and "
+		"%s%s", target, good_rev, bad_rev, threshold < 0 ? "" :
+		" within this threshold");
+}
+
+/*
+ * Where the two parted must be good as well, or good was a repair and what is
+ * searched for lies before it. After criss-cross merges that is several commits.
+ */
+static int check_bases(struct search *s, const struct merge_bases *bases,
+	struct err *err)
+{
+	for (size_t i = 0; i < bases->nid; i++) {
+		enum verdict verdict;
+		if (!strcmp(bases->id[i], s->good))
+			continue;
+		if (judge(s, bases->id[i], &verdict, err))
+			return -1;
+		if (verdict == VERDICT_BAD)
+			return err_set(err, STATUS_INPUT, "the merge base %.7s "
+				"of %s and %s is bad: what is bad was mended in "
+				"%s", bases->id[i], good_rev, bad_rev, good_rev);
+		if (verdict == VERDICT_SKIP)
+			log_warn("the merge base %.7s cannot be judged: should "
+				"it be bad, the result is wrong", bases->id[i]);
+	}
+	return 0;
+}
+
 /* Good and bad differ, and the good one is good. */
 static int check_ends(struct search *s, const char *target, struct err *err)
 {
 	struct history *h = &s->history;
 	struct repo *repo = h->session.repo;
-	enum verdict verdict;
-	char base[41];
-	int good, bad;
+	struct merge_bases bases = { .nid = 0 };
+	int good, bad, rc = -1;
 
 	if (resolve(repo, good_rev, "--good", s->good, err) ||
-	    resolve(repo, bad_rev, "--bad", s->bad, err))
-		return -1;
-	if (!strcmp(s->good, s->bad))
-		return err_set(err, STATUS_INPUT, "--good and --bad are the "
-			"same commit, %.7s", s->good);
-	if (walk_merge_base(repo, s->good, s->bad, base, err))
-		return -1;
-	if (!base[0])
-		return err_set(err, STATUS_INPUT, "%s and %s have no commit "
-			"in common", good_rev, bad_rev);
-	if (!strcmp(base, s->bad))
-		return err_set(err, STATUS_INPUT, "%s is before %s: are "
-			"--good and --bad swapped?", bad_rev, good_rev);
-	if (find_target(s, target, err))
-		return err_wrap(err, "in the good commit");
+	    resolve(repo, bad_rev, "--bad", s->bad, err) ||
+	    check_order(s, &bases, err))
+		goto out;
+	if (find_target(s, target, err)) {
+		err_wrap(err, "in the good commit");
+		goto out;
+	}
 	if (history_class(h, s->good, &good, err) ||
 	    history_class(h, s->bad, &bad, err))
-		return -1;
-	if (good == bad)
-		return err_set(err, STATUS_INPUT, "nothing of %s '%s' "
-			"differs between %s and %s", h->test ? "test" : "trace",
-			target, good_rev, bad_rev);
-	if (check_good(s, err))
-		return -1;
-	if (judge(s, s->bad, &verdict, err))
-		return -1;
-	if (verdict == VERDICT_SKIP)
-		return err_set(err, STATUS_INPUT, "the bad commit %.7s cannot "
-			"be rendered: %s", s->bad,
-			declarer_get(h->declarer, bad)->fault ?
-			declarer_get(h->declarer, bad)->fault :
-			"a shader does not compile");
-	if (verdict == VERDICT_GOOD && h->test)
-		return err_set(err, STATUS_INPUT, "test '%s' passes at %s, too",
-			h->test, bad_rev);
-	if (verdict == VERDICT_GOOD)
-		return err_set(err, STATUS_INPUT, "trace '%s' looks the same "
-			"at %s and %s%s", h->trace, good_rev, bad_rev,
-			threshold < 0 ? "" : ", by this threshold");
-	if (!strcmp(base, s->good))
-		return 0;
-	/* Where they parted must be good, too, or good was a repair. */
-	if (judge(s, base, &verdict, err))
-		return -1;
-	if (verdict == VERDICT_BAD)
-		return err_set(err, STATUS_INPUT, "the merge base %.7s of %s "
-			"and %s is bad: what is bad was mended in %s", base,
-			good_rev, bad_rev, good_rev);
-	return 0;
+		goto out;
+	if (good == bad) {
+		err_set(err, STATUS_INPUT, "nothing of %s '%s' differs between "
+			"%s and %s", h->test ? "test" : "trace", target,
+			good_rev, bad_rev);
+		goto out;
+	}
+	if (check_good(s, err) || check_bad(s, bad, target, err) ||
+	    check_bases(s, &bases, err))
+		goto out;
+	rc = 0;
+out:
+	merge_bases_release(&bases);
+	return rc;
 }
 
 /* The search ------------------------------------------------------------------------- */
@@ -300,8 +342,9 @@ static int search(struct search *s, struct err *err)
 	while ((i = bisect_next(&s->bisect)) >= 0) {
 		const char *id = s->walk.commit[i].id;
 		enum verdict verdict;
-		log_info("%zu commits left, %d to render at most: %.7s",
-			s->bisect.nsuspect, bisect_left(&s->bisect), id);
+		log_info("%zu commit%s left, at most %d to render: %.7s",
+			s->bisect.nsuspect, s->bisect.nsuspect == 1 ? "" : "s",
+			bisect_left(&s->bisect), id);
 		if (judge(s, id, &verdict, err))
 			return -1;
 		log_verbose("%.7s is %s", id, word[verdict]);
@@ -493,9 +536,16 @@ static int report(struct search *s, const struct options *o, struct err *err)
 		(double)h->counts.nodes_drawn);
 	cJSON_AddNumberToObject(counts, "programs_compiled",
 		(double)h->counts.programs_compiled);
+	if (is_found && s->walk.commit[s->bisect.bad].is_cut)
+		log_warn("this shallow clone ends at %.7s: the change may be of "
+			"an earlier commit; 'git fetch --unshallow' gets the "
+			"rest", s->walk.commit[s->bisect.bad].id);
 	if (!o->silent)
-		log_info("%zu commits, %zu classes, %d rendered, %zu skipped",
-			s->walk.ncommit, declarer_count(h->declarer),
+		log_info("%zu commit%s, %zu distinct rendering%s, %d newly rendered, "
+			"%zu skipped",
+			s->walk.ncommit, s->walk.ncommit == 1 ? "" : "s",
+			declarer_count(h->declarer),
+			declarer_count(h->declarer) == 1 ? "" : "s",
 			h->nrendered, s->skipped.nentry);
 	if (o->json) {
 		json_print(json);
@@ -538,8 +588,8 @@ int cmd_bisect(struct options *o, const struct args_list *operand,
 		return err_set(err, STATUS_INPUT, "bisect has to render to "
 			"judge: -n and -q leave nothing of it");
 	if (!good_rev || !bad_rev)
-		return err_set(err, STATUS_INPUT, "--good REV and --bad REV "
-			"are wanted");
+		return err_set(err, STATUS_INPUT, "bisect needs --good REV "
+			"and --bad REV");
 	if (history_open(&s.history, o, "bisect", SESSION_BUILD, err) ||
 	    proc_catch_signals(err))
 		goto out;

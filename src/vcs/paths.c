@@ -24,6 +24,7 @@ struct paths {
 	struct sha256 *hash;	/* of folders met before */
 	size_t nhash, hash_cap;
 	struct sha256 settings;	/* what else decides about bytes */
+	struct commit_info commit;	/* the last */
 };
 
 /* What of git's settings stands between a blob and its bytes (view.c). */
@@ -45,6 +46,10 @@ static void hash_settings(struct paths *p)
 	for (size_t i = 0; i < p->npart; i++)
 		buf_addf(&text, "%d %s\n", p->part[i].is_wanted,
 			p->part[i].path ? p->part[i].path : "");
+	for (size_t i = 0; i < p->repo->replaced.nentry; i++) {
+		buf_add(&text, p->repo->replaced.entry[i].key, GIT_OID_RAWSZ);
+		buf_add(&text, p->repo->replacement[i].id, GIT_OID_RAWSZ);
+	}
 	sha256_of(text.data, text.len, &p->settings);
 	buf_release(&text);
 }
@@ -119,6 +124,7 @@ void paths_free(struct paths *p)
 	}
 	free(p->part);
 	free(p->hash);
+	commit_info_release(&p->commit);
 	free(p);
 }
 
@@ -140,8 +146,7 @@ static int hash_linked(struct hashing *h, size_t at, struct buf *out)
 		if (!r->recent || !git_oid_equal(&r->recent->commit, h->commit)) {
 			view_free(r->recent);
 			r->recent = NULL;
-			if (view_open(r->bare, h->commit, r->prefix, r->cache,
-					&r->recent, h->err) < 0)
+			if (view_open(r, h->commit, &r->recent, h->err) < 0)
 				return -1;
 		}
 		if (view_find(r->recent, p->part[at].path, &e, h->err) < 0)
@@ -169,9 +174,11 @@ static int hash_folder(struct hashing *h, size_t at, const git_oid *id,
 		return 0;
 	}
 	h->has_link = 0;
-	if (git_tree_lookup(&tree, p->repo->bare, id) < 0)
-		return view_fail(h->err, STATUS_MACHINE,
-			"cannot read a folder of commit %s", git_oid_tostr_s(h->commit));
+	if (git_tree_lookup(&tree, p->repo->bare, repo_replaced(p->repo, id)) < 0) {
+		repo_missing(p->repo, h->err, "tree", id);
+		return err_wrap(h->err, "in commit %.7s",
+			git_oid_tostr_s(h->commit));
+	}
 	for (size_t i = 0; i < p->part[at].nchild; i++) {
 		size_t c = p->part[at].child[i];
 		const git_tree_entry *e = git_tree_entry_byname(tree,
@@ -216,21 +223,17 @@ int paths_hash(struct paths *p, const char *commit_id, struct sha256 *out,
 	struct err *err)
 {
 	git_oid id;
-	git_commit *commit;
 	struct sha256 pair[2] = { p->settings };
 	struct buf text = BUF_INIT;
-	if (repo_parse_id(commit_id, &id, err) < 0)
+	if (repo_parse_id(commit_id, &id, err) < 0
+			|| repo_read_commit(p->repo, &id, &p->commit, err) < 0)
 		return -1;
-	if (git_commit_lookup(&commit, p->repo->git, &id) < 0)
-		return view_fail(err, STATUS_MACHINE, "cannot read commit %s",
-			commit_id);
 	struct hashing h = { p, &id, 0, err };
-	int rc = hash_folder(&h, 0, git_commit_tree_id(commit), &pair[1]);
+	int rc = hash_folder(&h, 0, &p->commit.tree, &pair[1]);
 	buf_add(&text, pair, sizeof pair);
 	if (p->part[0].is_wanted)
-		buf_add(&text, git_commit_tree_id(commit)->id, GIT_OID_RAWSZ);
+		buf_add(&text, p->commit.tree.id, GIT_OID_RAWSZ);
 	sha256_of(text.data, text.len, out);
 	buf_release(&text);
-	git_commit_free(commit);
 	return rc;
 }

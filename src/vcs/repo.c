@@ -220,6 +220,7 @@ int repo_open(const char *project_root, const struct repo_cache *cache,
 		explain_open(root, GIT_ERROR, err);
 		goto out;
 	}
+	repo_load_grafts(r);
 	*out = r;
 	r = NULL;
 	rc = 0;
@@ -236,6 +237,10 @@ void repo_close(struct repo *r)
 		return;
 	view_free(r->head);
 	view_free(r->recent);
+	git_odb_free(r->odb);
+	map_release(&r->shallow);
+	map_release(&r->replaced);
+	free(r->replacement);
 	git_repository_free(r->bare);
 	git_repository_free(r->git);
 	free(r->workdir);
@@ -352,11 +357,13 @@ static char *describe(git_commit *commit)
 	return out;
 }
 
-static void fill_commit(git_commit *commit, struct repo_commit *out)
+/* id differs from the commit's own when it was replaced. */
+static void fill_commit(const git_oid *id, git_commit *commit,
+	struct repo_commit *out)
 {
 	const git_signature *who = git_commit_committer(commit);
 	const char *summary = git_commit_summary(commit);
-	git_oid_tostr(out->id, sizeof out->id, git_commit_id(commit));
+	git_oid_tostr(out->id, sizeof out->id, id);
 	out->describe = describe(commit);
 	out->committed_at = repo_iso8601(who->when.time, who->when.offset);
 	out->summary = repo_clean_text(summary ? summary : "");
@@ -441,11 +448,9 @@ int repo_head(struct repo *r, struct repo_commit *out, struct err *err)
 	note_head(r, found ? &id : NULL);
 	if (found) {
 		name = git_reference_name(ref);
-		if (git_commit_lookup(&commit, r->git, &id) < 0) {
-			view_fail(err, STATUS_MACHINE, "cannot read HEAD's commit");
+		if (repo_lookup_commit(r, &id, &commit, err) < 0)
 			goto out;
-		}
-		fill_commit(commit, out);
+		fill_commit(&id, commit, out);
 	} else {
 		if (git_reference_lookup(&ref, r->git, "HEAD") < 0) {
 			view_fail(err, STATUS_MACHINE, "cannot read git's HEAD");
@@ -465,43 +470,16 @@ out:
 int repo_resolve(struct repo *r, const char *rev, struct repo_commit *out,
 	struct err *err)
 {
-	int rc = -1;
-	git_oid head;
-	git_object *object = NULL, *commit = NULL;
+	git_oid id;
+	git_commit *commit;
 
 	*out = (struct repo_commit){ 0 };
-	int code = git_revparse_single(&object, r->git, rev);
-	if (code == GIT_EAMBIGUOUS) {
-		err_set(err, STATUS_INPUT,
-			"'%s' is the start of several ids; give more digits", rev);
-		goto out;
-	}
-	if (code == GIT_EINVALIDSPEC) {
-		err_set(err, STATUS_INPUT, "'%s' names no single commit", rev);
-		goto out;
-	}
-	if (code < 0) {
-		int has_head = find_head(r, &head, NULL, err);
-		if (has_head < 0)
-			goto out;
-		err_set(err, STATUS_INPUT, "the repository has no revision '%s'%s", rev,
-			!has_head ? ": it has no commits yet"
-			: git_repository_is_shallow(r->git) == 1
-			? "; it is a shallow clone, 'git fetch --unshallow' gets the rest"
-			: "");
-		goto out;
-	}
-	if (git_object_peel(&commit, object, GIT_OBJECT_COMMIT) < 0) {
-		err_set(err, STATUS_INPUT, "'%s' is a %s, not a commit", rev,
-			git_object_type2string(git_object_type(object)));
-		goto out;
-	}
-	fill_commit((git_commit *)commit, out);
-	rc = 0;
-out:
-	git_object_free(commit);
-	git_object_free(object);
-	return rc;
+	if (repo_find_commit(r, rev, &id, err) < 0
+			|| repo_lookup_commit(r, &id, &commit, err) < 0)
+		return -1;
+	fill_commit(&id, commit, out);
+	git_commit_free(commit);
+	return 0;
 }
 
 struct tag_walk {
@@ -547,8 +525,7 @@ int repo_is_dirty(struct repo *r, const struct input *input, struct err *err)
 		int found = find_head(r, &id, NULL, err);
 		if (found < 0)
 			goto out;
-		if (found && view_open(r->bare, &id, r->prefix, r->cache, &r->head,
-				err) < 0)
+		if (found && view_open(r, &id, &r->head, err) < 0)
 			goto out;
 		r->has_head = 1;
 	}
@@ -600,7 +577,7 @@ int repo_entry_id(struct repo *r, const char *commit_id, const char *path,
 	if (!r->recent || !git_oid_equal(&r->recent->commit, &id)) {
 		view_free(r->recent);
 		r->recent = NULL;
-		if (view_open(r->bare, &id, r->prefix, r->cache, &r->recent, err) < 0)
+		if (view_open(r, &id, &r->recent, err) < 0)
 			return -1;
 	}
 	if (view_find(r->recent, path, &e, err) < 0)
@@ -724,7 +701,7 @@ int repo_tree(struct repo *r, const char *commit_id, struct tree **out,
 	struct view *view;
 	*out = NULL;
 	if (repo_parse_id(commit_id, &id, err) < 0
-			|| view_open(r->bare, &id, r->prefix, r->cache, &view, err) < 0)
+			|| view_open(r, &id, &view, err) < 0)
 		return -1;
 	if (!view->has_root) {
 		err_set(err, STATUS_INPUT, "commit %.7s has no folder '%s'", commit_id,

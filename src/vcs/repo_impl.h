@@ -6,6 +6,7 @@
 #include <git2.h>
 
 #include "view.h"
+#include "util/map.h"
 
 struct repo {
 	git_repository *git;
@@ -17,7 +18,37 @@ struct repo {
 	struct view *head;	/* of the commit that HEAD was at last, or null */
 	int has_head;		/* head is up to date; null without commits */
 	struct view *recent;	/* of repo_entry_id's last commit, or null */
+	git_odb *odb;		/* or null: not asked for yet */
+	int is_shallow;
+	struct map shallow;	/* ids of commits whose parents are cut off */
+	struct map replaced;	/* id -> index of replacement[] */
+	git_oid *replacement;
 };
+
+/* What a walk wants of a commit. Zeroed at first, then used again and again. */
+struct commit_info {
+	git_oid tree;
+	git_time_t time;
+	git_oid *parent;	/* without those that a shallow clone is cut off at */
+	size_t nparent, cap;
+	int is_cut;		/* it has parents, and the clone has not */
+};
+
+/* commits.c */
+void repo_load_grafts(struct repo *r);
+/* The object that stands for this one: itself, most often. */
+const git_oid *repo_replaced(const struct repo *r, const git_oid *id);
+int repo_read_commit(struct repo *r, const git_oid *id, struct commit_info *out,
+	struct err *err) WARN_UNUSED;
+void commit_info_release(struct commit_info *c);
+int repo_lookup_commit(struct repo *r, const git_oid *id, git_commit **out,
+	struct err *err) WARN_UNUSED;
+/* revision.c: as repo_resolve, the id alone. */
+int repo_find_commit(struct repo *r, const char *rev, git_oid *out,
+	struct err *err) WARN_UNUSED;
+/* "WHAT ID is not there", with the remedy for a clone of this kind. -1. */
+int repo_missing(struct repo *r, struct err *err, const char *what,
+	const git_oid *id);
 
 /* A copy as UTF-8: git keeps bytes, what we write is JSON. */
 char *repo_clean_text(const char *text);

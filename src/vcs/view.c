@@ -1,4 +1,4 @@
-#include "view.h"
+#include "repo_impl.h"
 
 #include <string.h>
 
@@ -30,10 +30,11 @@ static int add_folder(struct view *v, const char *path, size_t n,
 	size_t i = map_get(&v->folder, path, n);
 	if (i == MAP_NONE) {
 		git_tree *tree;
-		if (git_tree_lookup(&tree, v->git, id) < 0)
-			return view_fail(err, STATUS_MACHINE,
-				"cannot read folder '%.*s' of commit %.7s",
+		if (git_tree_lookup(&tree, v->git, repo_replaced(v->repo, id)) < 0) {
+			repo_missing(v->repo, err, "tree", id);
+			return err_wrap(err, "in folder '%.*s' of commit %.7s",
 				(int)n, path, git_oid_tostr_s(&v->commit));
+		}
 		v->tree = array_grow(v->tree, v->ntree, &v->cap, sizeof *v->tree);
 		i = v->ntree++;
 		v->tree[i] = tree;
@@ -51,26 +52,23 @@ static git_tree *seen_folder(const struct view *v, const char *path, size_t n)
 	return v->tree[i];
 }
 
-int view_open(git_repository *git, const git_oid *id, const char *prefix,
-	const struct repo_cache *cache, struct view **out, struct err *err)
+int view_open(struct repo *r, const git_oid *id, struct view **out,
+	struct err *err)
 {
 	int rc = -1;
-	git_commit *commit = NULL;
+	const char *prefix = r->prefix;
+	struct commit_info commit = { .nparent = 0 };
 	struct view *v = xcalloc(1, sizeof *v);
-	v->git = git;
-	v->cache = cache;
+	v->repo = r;
+	v->git = r->bare;
+	v->cache = r->cache;
 	v->commit = *id;
 	v->prefix = xstrdup(prefix);
 
-	if (git_commit_lookup(&commit, git, id) < 0) {
-		view_fail(err, STATUS_INPUT, "cannot read commit %s",
-			git_oid_tostr_s(id));
-		if (git_repository_is_shallow(git) == 1)
-			err_wrap(err, "in a shallow clone ('git fetch --unshallow' gets the rest)");
+	if (repo_read_commit(r, id, &commit, err) < 0)
 		goto out;
-	}
 	git_tree *tree;
-	if (add_folder(v, "", 0, git_commit_tree_id(commit), &tree, err) < 0)
+	if (add_folder(v, "", 0, &commit.tree, &tree, err) < 0)
 		goto out;
 	v->has_root = 1;
 	for (const char *p = prefix; *p && v->has_root;) {
@@ -91,7 +89,7 @@ int view_open(git_repository *git, const git_oid *id, const char *prefix,
 	rc = 0;
 out:
 	view_free(v);
-	git_commit_free(commit);
+	commit_info_release(&commit);
 	return rc;
 }
 
@@ -121,21 +119,16 @@ static int blob_size(struct view *v, const git_oid *id, size_t *size,
 	git_object_t type;
 	if (git_repository_odb(&odb, v->git) < 0)
 		return view_fail(err, STATUS_MACHINE, "cannot open git's objects");
-	int rc = git_odb_read_header(size, &type, odb, id);
+	int rc = git_odb_read_header(size, &type, odb, repo_replaced(v->repo, id));
 	git_odb_free(odb);
-	if (rc < 0)
-		return view_fail(err, STATUS_MACHINE, "cannot read blob %s",
-			git_oid_tostr_s(id));
-	return 0;
+	return rc < 0 ? repo_missing(v->repo, err, "blob", id) : 0;
 }
 
 static int load_blob(struct view *v, const git_oid *id, git_blob **out,
 	struct err *err)
 {
-	if (git_blob_lookup(out, v->git, id) < 0)
-		return view_fail(err, STATUS_MACHINE, "cannot read blob %s",
-			git_oid_tostr_s(id));
-	return 0;
+	return git_blob_lookup(out, v->git, repo_replaced(v->repo, id)) < 0 ?
+		repo_missing(v->repo, err, "blob", id) : 0;
 }
 
 /*

@@ -18,7 +18,8 @@
 #include "vcs/repo.h"
 
 struct view {
-	git_repository *git;		/* borrowed: a bare handle with an empty index */
+	struct repo *repo;		/* borrowed */
+	git_repository *git;		/* its bare handle, with an empty index */
 	const struct repo_cache *cache;	/* borrowed, or null */
 	git_oid commit;
 	char *prefix;			/* from the repository's top; "" or "a/b" */
@@ -39,9 +40,9 @@ struct view_entry {
 __attribute__((format(printf, 3, 4)))
 int view_fail(struct err *err, enum status status, const char *fmt, ...);
 
-int view_open(git_repository *git, const git_oid *commit, const char *prefix,
-	const struct repo_cache *cache, struct view **out, struct err *err)
-	WARN_UNUSED;
+/* Of the project's folder in a commit. */
+int view_open(struct repo *r, const git_oid *commit, struct view **out,
+	struct err *err) WARN_UNUSED;
 void view_free(struct view *v);
 
 /* What stands at a path below the project's root. LFS pointers are files. */

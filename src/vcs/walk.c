@@ -15,7 +15,7 @@ struct seen {
 	git_time_t time;
 	size_t parent, nparent;		/* range of links[] */
 	size_t nchild;			/* not yet given out */
-	int is_reached, is_hidden;
+	int is_reached, is_hidden, is_cut;
 };
 
 struct links {				/* indices of seen[] */
@@ -25,7 +25,8 @@ struct links {				/* indices of seen[] */
 
 struct walker {
 	struct repo *repo;
-	int first_parent, is_shallow, is_cut;
+	int first_parent, is_cut;
+	struct commit_info info;	/* the last */
 	struct seen *seen;
 	size_t nseen, cap;
 	struct map index;		/* id -> index of seen[] */
@@ -50,34 +51,24 @@ static size_t see(struct walker *w, const git_oid *id)
 static int read_commit(struct walker *w, size_t at, int all_parents,
 	struct err *err)
 {
-	git_commit *commit;
 	git_oid id = w->seen[at].id;
-	if (git_commit_lookup(&commit, w->repo->git, &id) < 0)
-		return view_fail(err, STATUS_MACHINE, "cannot read commit %s",
-			git_oid_tostr_s(&id));
-	unsigned n = git_commit_parentcount(commit);
-	if (w->first_parent && !all_parents && n > 1)
-		n = 1;
+	struct commit_info *c = &w->info;
+	if (repo_read_commit(w->repo, &id, c, err) < 0)
+		return -1;
+	size_t n = w->first_parent && !all_parents && c->nparent > 1 ? 1 :
+		c->nparent;
 	size_t first = w->links.n;
-	for (unsigned i = 0; i < n; i++) {
-		const git_oid *parent = git_commit_parent_id(commit, i);
-		if (w->is_shallow) {
-			git_commit *there;
-			if (git_commit_lookup(&there, w->repo->git, parent) < 0) {
-				w->is_cut = 1;
-				continue;
-			}
-			git_commit_free(there);
-		}
-		size_t p = see(w, parent);
+	for (size_t i = 0; i < n; i++) {
+		size_t p = see(w, &c->parent[i]);
 		w->links.to = array_grow(w->links.to, w->links.n,
 			&w->links.cap, sizeof *w->links.to);
 		w->links.to[w->links.n++] = p;
 	}
-	w->seen[at].time = git_commit_time(commit);
+	w->is_cut |= c->is_cut;
+	w->seen[at].is_cut = c->is_cut;
+	w->seen[at].time = c->time;
 	w->seen[at].parent = first;
-	w->seen[at].nparent = w->links.n - first;
-	git_commit_free(commit);
+	w->seen[at].nparent = n;
 	return 0;
 }
 
@@ -176,6 +167,7 @@ static void sort(struct walker *w, size_t tip, size_t max, struct walk *out)
 		size_t at = see(w, &id);
 		const struct seen *s = &w->seen[at];
 		c->parent = out->nparent;
+		c->is_cut = s->is_cut;
 		if (s->nparent)
 			git_oid_tostr(c->before, sizeof c->before,
 				&w->seen[w->links.to[s->parent]].id);
@@ -201,12 +193,16 @@ int walk_is_range(const char *text)
 static int resolve(struct repo *r, const char *rev, git_oid *out,
 	struct err *err)
 {
-	struct repo_commit c;
-	int rc = repo_resolve(r, *rev ? rev : "HEAD", &c, err);
-	if (!rc)
-		rc = repo_parse_id(c.id, out, err);
-	repo_commit_release(&c);
-	return rc;
+	return repo_find_commit(r, *rev ? rev : "HEAD", out, err);
+}
+
+static void release_walker(struct walker *w)
+{
+	free(w->seen);
+	free(w->links.to);
+	free(w->heap);
+	map_release(&w->index);
+	commit_info_release(&w->info);
 }
 
 int walk_open(struct repo *r, const struct walk_options *o, struct walk *out,
@@ -221,16 +217,15 @@ int walk_open(struct repo *r, const struct walk_options *o, struct walk *out,
 
 	*out = (struct walk) { 0 };
 	if (dots && strstr(dots + 2, "..")) {
-		err_set(err, STATUS_INPUT, "'%s' is no range: A..B has two dots",
+		err_set(err, STATUS_INPUT, "'%s' is not a range: A..B has two dots",
 			range);
 		goto out;
 	}
 	if (dots && dots[2] == '.') {
-		err_set(err, STATUS_INPUT, "'%s': only ranges with two dots, A..B, "
-			"are known", range);
+		err_set(err, STATUS_INPUT, "'%s': ranges have two dots here, as in "
+			"A..B", range);
 		goto out;
 	}
-	w.is_shallow = git_repository_is_shallow(r->git) == 1;
 	if (resolve(r, dots ? dots + 2 : range, &tip, err) < 0)
 		goto out;
 	if (dots && (resolve(r, from, &base, err) < 0
@@ -243,10 +238,7 @@ int walk_open(struct repo *r, const struct walk_options *o, struct walk *out,
 	rc = 0;
 out:
 	free(from);
-	free(w.seen);
-	free(w.links.to);
-	free(w.heap);
-	map_release(&w.index);
+	release_walker(&w);
 	return rc;
 }
 
@@ -265,21 +257,65 @@ int walk_find(const struct walk *w, const char *id)
 	return -1;
 }
 
-int walk_merge_base(struct repo *r, const char *a, const char *b, char id[41],
-	struct err *err)
+/*
+ * The best common ancestors: what both reach, and no other such commit does.
+ * What both reach goes down to the roots, so those without a child in it.
+ */
+int walk_merge_bases(struct repo *r, const char *a, const char *b,
+	struct merge_bases *out, struct err *err)
 {
-	git_oid one, two, base;
-	id[0] = '\0';
-	if (repo_parse_id(a, &one, err) < 0 || repo_parse_id(b, &two, err) < 0)
-		return -1;
-	int code = git_merge_base(&base, r->git, &one, &two);
-	if (code == GIT_ENOTFOUND)
-		return 0;
-	if (code < 0)
-		return view_fail(err, STATUS_MACHINE,
-			"cannot find where %.7s and %.7s meet", a, b);
-	git_oid_tostr(id, 41, &base);
-	return 0;
+	struct walker w = { .repo = r };
+	const char *const end[2] = { a, b };
+	unsigned char *reached = NULL;
+	size_t *todo = NULL;
+	int rc = -1;
+
+	*out = (struct merge_bases) { 0 };
+	for (int k = 0; k < 2; k++) {
+		git_oid id;
+		if (repo_parse_id(end[k], &id, err) < 0
+				|| reach(&w, &id, 0, err) < 0)
+			goto out;
+	}
+	reached = xcalloc(w.nseen + 1, 1);
+	todo = xcalloc(w.links.n + 2, sizeof *todo);
+	for (int k = 0; k < 2; k++) {
+		git_oid id;
+		size_t n = 0;
+		unsigned char bit = (unsigned char)(1 << k);
+		git_oid_fromstr(&id, end[k]);
+		todo[n++] = see(&w, &id);
+		while (n) {
+			size_t at = todo[--n];
+			if (reached[at] & bit)
+				continue;
+			reached[at] |= bit;
+			for (size_t i = 0; i < w.seen[at].nparent; i++)
+				todo[n++] = w.links.to[w.seen[at].parent + i];
+		}
+	}
+	for (size_t i = 0; i < w.nseen; i++)
+		for (size_t k = 0; k < w.seen[i].nparent && reached[i] >= 3; k++)
+			reached[w.links.to[w.seen[i].parent + k]] |= 4;
+	for (size_t i = 0; i < w.nseen; i++) {
+		if (reached[i] != 3)
+			continue;
+		out->id = xreallocarray(out->id, out->nid + 1, sizeof *out->id);
+		git_oid_tostr(out->id[out->nid++], sizeof *out->id, &w.seen[i].id);
+	}
+	out->is_cut = w.is_cut;
+	rc = 0;
+out:
+	free(reached);
+	free(todo);
+	release_walker(&w);
+	return rc;
+}
+
+void merge_bases_release(struct merge_bases *b)
+{
+	free(b->id);
+	*b = (struct merge_bases) { 0 };
 }
 
 static int add_change(const git_diff_delta *delta, float progress, void *data)
@@ -300,18 +336,20 @@ static int add_change(const git_diff_delta *delta, float progress, void *data)
 	return 0;
 }
 
-static int find_changes(struct repo *r, git_commit *commit,
+static int find_changes(struct repo *r, const git_oid *id,
 	struct walk_details *out, struct err *err)
 {
 	git_tree *now = NULL, *before = NULL;
-	git_commit *parent = NULL;
+	struct commit_info commit = { .nparent = 0 }, parent = { .nparent = 0 };
 	git_diff *diff = NULL;
 	int rc = -1;
-	if (git_commit_parentcount(commit)
-			&& git_commit_parent(&parent, commit, 0) == 0
-			&& git_commit_tree(&before, parent) < 0)
-		goto fail;
-	if (git_commit_tree(&now, commit) < 0
+	if (repo_read_commit(r, id, &commit, err) < 0 || (commit.nparent &&
+			repo_read_commit(r, commit.parent, &parent, err) < 0))
+		goto out;
+	if ((commit.nparent && git_tree_lookup(&before, r->git,
+				repo_replaced(r, &parent.tree)) < 0)
+			|| git_tree_lookup(&now, r->git,
+				repo_replaced(r, &commit.tree)) < 0
 			|| git_diff_tree_to_tree(&diff, r->bare, before, now, NULL) < 0
 			|| git_diff_foreach(diff, add_change, NULL, NULL, NULL, out) < 0)
 		goto fail;
@@ -319,12 +357,13 @@ static int find_changes(struct repo *r, git_commit *commit,
 	goto out;
 fail:
 	view_fail(err, STATUS_MACHINE, "cannot tell what commit %s changed",
-		git_oid_tostr_s(git_commit_id(commit)));
+		git_oid_tostr_s(id));
 out:
 	git_diff_free(diff);
 	git_tree_free(now);
 	git_tree_free(before);
-	git_commit_free(parent);
+	commit_info_release(&commit);
+	commit_info_release(&parent);
 	return rc;
 }
 
@@ -336,8 +375,8 @@ int walk_details(struct repo *r, const char *id, int with_changes,
 	*out = (struct walk_details) { 0 };
 	if (repo_parse_id(id, &oid, err) < 0)
 		return -1;
-	if (git_commit_lookup(&commit, r->git, &oid) < 0)
-		return view_fail(err, STATUS_MACHINE, "cannot read commit %s", id);
+	if (repo_lookup_commit(r, &oid, &commit, err) < 0)
+		return -1;
 	const git_signature *who = git_commit_author(commit);
 	const char *summary = git_commit_summary(commit);
 	const char *message = git_commit_message(commit);
@@ -347,7 +386,7 @@ int walk_details(struct repo *r, const char *id, int with_changes,
 	out->summary = repo_clean_text(summary ? summary : "");
 	out->message = repo_clean_text(message ? message : "");
 	free(author);
-	int rc = with_changes ? find_changes(r, commit, out, err) : 0;
+	int rc = with_changes ? find_changes(r, &oid, out, err) : 0;
 	git_commit_free(commit);
 	return rc;
 }

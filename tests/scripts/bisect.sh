@@ -281,6 +281,47 @@ expect_status 0 "$STBUILD" -C shallow/shot log hero
 expect_text err 'the clone is shallow'
 expect_status 2 "$STBUILD" -C shallow/shot bisect --good "$root" --bad main
 expect_text err 'shallow clone'
+
+# Shallow clones: as far as they go, and a word about what lies beyond.
+make_repository six 6 1 100 100
+git clone -q --depth 3 "file://$PWD/six" three
+before=$(print_of three/.git)
+expect_status 0 "$STBUILD" -C three/shot bisect --json --good HEAD~2 --bad HEAD
+expect_json out first_bad "$(id_of six 5)"
+expect_status 0 "$STBUILD" -C three/shot bisect --json --good HEAD~1 --bad HEAD
+expect_json out first_bad "$(id_of six 6)"
+expect_json out 'files#' 2
+expect_equal "$(grep -c shallow err)" 0
+expect_status 0 "$STBUILD" -C three/shot log hero HEAD~1..HEAD --json
+expect_json out 'commits#' 1
+expect_status 0 "$STBUILD" -C three/shot log hero --json
+expect_json out 'commits#' 3
+expect_json out 'commits[2].status' first
+expect_status 1 "$STBUILD" -C three/shot diff HEAD~2:hero@0 HEAD:hero@0
+expect_status 2 "$STBUILD" -C three/shot diff HEAD~3:hero@0 HEAD:hero@0
+expect_text err 'where this shallow clone ends'
+expect_status 0 "$STBUILD" -C three/shot show HEAD~2
+expect_status 2 "$STBUILD" -C three/shot show "$(id_of six 1)"
+expect_text err unshallow
+expect_equal "$before" "$(print_of three/.git)"
+# Two lines that meet beyond its end; a first bad commit that may not be it.
+git -C six checkout -qb arm "$(id_of six 3)"
+for red in 100 101 102; do
+	edit six/shot/image.frag "s/float([0-9]*)/float($red)/"
+	git -C six commit -qam "arm $red"
+done
+git -C six checkout -q main
+git -C six merge -q -s ours -m joined arm
+git clone -q --depth 2 "file://$PWD/six" two
+expect_status 2 "$STBUILD" -C two/shot bisect --good HEAD^1 --bad HEAD^2
+expect_text err 'no commit in common in this shallow clone'
+edit six/shot/image.frag 's/float([0-9]*)/float(102)/'
+git -C six commit -q --amend --no-edit -a
+git clone -q --depth 2 "file://$PWD/six" joined
+expect_status 0 "$STBUILD" -C joined/shot bisect --json --good HEAD^1 --bad HEAD
+expect_json out first_bad "$(git -C six rev-parse arm)"
+expect_text err 'this shallow clone ends at'
+
 git init -q empty
 expect_status 2 "$STBUILD" -C empty log hero
 expect_text err 'no commits yet'

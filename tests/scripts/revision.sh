@@ -58,9 +58,9 @@ before=$(print_of repo/.git)
 expect_status 0 "$STBUILD" -C repo/shot graph --rev first
 expect_text out 'image: image'
 expect_status 2 "$STBUILD" -C repo/shot graph --rev nothing
-expect_text err "no revision 'nothing'"
+expect_text err "unknown revision 'nothing'"
 expect_status 2 "$STBUILD" -C repo/shot graph --rev first:shot
-expect_text err 'is a tree, not a commit'
+expect_text err 'names what a commit holds, not a commit'
 expect_status 2 "$STBUILD" -C repo/shot graph --rev first -f ../shut/stbuild.json
 expect_text err "has no folder 'shut'"
 expect_status 3 "$STBUILD" -C repo/shot graph --rev first -f ../../x/stbuild.json
@@ -75,7 +75,7 @@ expect_text err 'in no git repository'
 git init -q empty
 write_project empty 1.0
 expect_status 2 "$STBUILD" -C empty graph --rev HEAD
-expect_text err 'it has no commits yet'
+expect_text err 'the repository has no commits yet'
 
 # A manifest that is broken in the commit is told with the commit.
 cp -R repo broken

@@ -270,11 +270,11 @@ static void test_head(void)
 	CHECK_STR(c.describe, "v1");
 	repo_commit_release(&c);
 	CHECK_INT(repo_resolve(r, "HEAD:a", &c, &err), -1);
-	CHECK_ERROR(&err, "is a blob, not a commit");
+	CHECK_ERROR(&err, "'HEAD:a' names what a commit holds");
 	CHECK_INT(repo_resolve(r, "v1..side", &c, &err), -1);
-	CHECK_ERROR(&err, "no single commit");
+	CHECK_ERROR(&err, "'v1..side' is a range");
 	CHECK_INT(repo_resolve(r, "nowhere", &c, &err), -1);
-	CHECK_ERROR(&err, "no revision 'nowhere'");
+	CHECK_ERROR(&err, "unknown revision 'nowhere'");
 
 	CHECK_PEEK("head", 1);
 	sh("head", "git pack-refs --all");

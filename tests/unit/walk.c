@@ -6,6 +6,7 @@
 #include "test.h"
 #include "util/buf.h"
 #include "util/mem.h"
+#include "util/tree.h"
 #include "vcs/paths.h"
 #include "vcs/walk.h"
 
@@ -245,6 +246,98 @@ static void test_shallow(void)
 	CHECK(w.ncommit >= 3);
 	walk_release(&w);
 	repo_close(r);
+	/* At any depth, and where only the file says that history ends. */
+	for (int depth = 1; depth < 30; depth += 4) {
+		sh("git clone -q --depth %d file://$PWD/r deep%d", depth, depth);
+		char *name = xasprintf("deep%d", depth);
+		check_walk(name, "HEAD", 0, 0);
+		check_walk(name, "HEAD", 1, 0);
+		free(name);
+	}
+	sh("git clone -q r cut; cd cut; git rev-parse HEAD~3 >.git/shallow");
+	check_walk("cut", "HEAD", 0, 0);
+	check_walk("cut", "HEAD~2..HEAD", 0, 0);
+}
+
+/* The bases that git finds, as a sorted list; ours to compare. */
+static void check_bases(const char *repo, const char *a, const char *b)
+{
+	struct err err = ERR_INIT;
+	struct repo_commit one, two;
+	struct merge_bases bases;
+	struct repo *r = open_repo(repo);
+	char line[64];
+	size_t n = 0;
+	CHECK(repo_resolve(r, a, &one, &err) == 0);
+	CHECK(repo_resolve(r, b, &two, &err) == 0);
+	CHECK(walk_merge_bases(r, one.id, two.id, &bases, &err) == 0);
+	char *command = xasprintf("cd '%s/%s' && git merge-base --all %s %s || :",
+		top, repo, a, b);
+	FILE *f = popen(command, "r");
+	while (f && fgets(line, sizeof line, f)) {
+		size_t i = 0;
+		line[strcspn(line, "\n")] = '\0';
+		while (i < bases.nid && strcmp(bases.id[i], line) != 0)
+			i++;
+		CHECK(i < bases.nid);
+		n++;
+	}
+	CHECK(f && pclose(f) == 0);
+	CHECK_INT(bases.nid, n);
+	merge_bases_release(&bases);
+	repo_commit_release(&one);
+	repo_commit_release(&two);
+	repo_close(r);
+	free(command);
+}
+
+static void test_bases(void)
+{
+	for (int i = 0; i < 40; i++) {
+		char *a = xasprintf("c%u", 60 + random_below(60));
+		char *b = xasprintf("c%u", 60 + random_below(60));
+		check_bases("r", a, b);
+		free(a);
+		free(b);
+	}
+	/* Each side merges the other's first commit. */
+	sh("git init -q -b main cross; cd cross; git config user.name a;"
+		" git config user.email a@b; c() { git commit -q --allow-empty -m $1;"
+		" git tag $1; }; c root; c m1; git checkout -qb side root; c s1;"
+		" git checkout -q main; git merge -q -m m2 s1; c m3;"
+		" git checkout -q side; git merge -q -m s2 m1; c s3");
+	check_bases("cross", "m3", "s3");
+	check_bases("cross", "m3", "m1");
+	sh("cd cross; git checkout -q --orphan other; git commit -q --allow-empty"
+		" -m other");
+	check_bases("cross", "other", "main");
+}
+
+/* git replace: another history, and other files, under the same ids. */
+static void test_replaced(void)
+{
+	struct err err = ERR_INIT;
+	struct tree *tree;
+	struct repo_commit c;
+	struct sha256 sha, want;
+	sh("git init -q -b main rep; cd rep; git config user.name a; git config"
+		" user.email a@b; for i in 1 2 3 4 5; do echo $i >f; git add f;"
+		" git commit -qm $i; done; git replace --graft HEAD~1 HEAD~3;"
+		" git replace HEAD:f HEAD~4:f");
+	check_walk("rep", "HEAD", 0, 0);
+	check_bases("rep", "HEAD", "HEAD~1");
+	struct repo *r = open_repo("rep");
+	CHECK(repo_resolve(r, "HEAD", &c, &err) == 0);
+	CHECK(repo_tree(r, c.id, &tree, &err) == 0);
+	CHECK(tree_hash(tree, "f", &sha, &err) == 0);
+	sha256_of("1\n", 2, &want);
+	CHECK(sha256_equal(&sha, &want));
+	tree_free(tree);
+	repo_commit_release(&c);
+	repo_close(r);
+	/* Where git is told not to, neither do we. */
+	sh("cd rep; git config core.useReplaceRefs false");
+	check_walk("rep", "HEAD", 0, 0);
 }
 
 static int same(struct paths *p, const char *a, const char *b, struct repo *r)
@@ -334,6 +427,8 @@ int main(void)
 	test_classes();
 	test_faults();
 	test_shallow();
+	test_bases();
+	test_replaced();
 	test_paths();
 	test_many_paths();
 	sh("rm -rf '%s'", top);

@@ -69,7 +69,10 @@ int repo_head(struct repo *r, struct repo_commit *out, struct err *err)
 	WARN_UNUSED;
 /* Its id alone ("" without commits), without describe's walk. */
 int repo_head_id(struct repo *r, char id[41], struct err *err) WARN_UNUSED;
-/* Any revision as git rev-parse takes it, peeled to a commit. branch stays null. */
+/*
+ * Any revision as git rev-parse takes it (gitrevisions(7)), peeled to a commit;
+ * what names several commits, or none, is STATUS_INPUT. branch stays null.
+ */
 int repo_resolve(struct repo *r, const char *rev, struct repo_commit *out,
 	struct err *err) WARN_UNUSED;
 /*

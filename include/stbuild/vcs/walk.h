@@ -15,6 +15,7 @@ struct walk_commit {
 	char before[41];	/* its first parent, in the walk or not; or "" */
 	size_t parent;		/* its parents are walk->parent[parent ..], */
 	size_t nparent;		/* those that are in the walk */
+	int is_cut;		/* its parents are not in this shallow clone */
 };
 
 struct walk {			/* zeroed: empty */
@@ -42,10 +43,17 @@ int walk_find(const struct walk *w, const char *id);
 /* 1 when the text is a range, "A..B". */
 int walk_is_range(const char *text);
 /*
- * The best common ancestor of two commits: id "" when they have none.
+ * The best common ancestors of two commits, in no order: several after
+ * criss-cross merges, none for histories that have nothing in common.
  */
-int walk_merge_base(struct repo *r, const char *a, const char *b, char id[41],
-	struct err *err) WARN_UNUSED;
+struct merge_bases {
+	char (*id)[41];
+	size_t nid;
+	int is_cut;		/* a shallow clone's end was reached */
+};
+int walk_merge_bases(struct repo *r, const char *a, const char *b,
+	struct merge_bases *out, struct err *err) WARN_UNUSED;
+void merge_bases_release(struct merge_bases *b);
 
 /* A commit for people: all of its message, and what it changed. */
 struct walk_change {
