@@ -144,6 +144,22 @@ static int add_sound_operand(const struct manifest *m, const struct target_optio
 	return 0;
 }
 
+/* The frames of a trace. One that is a moment is where --fps has it. */
+static int trace_frames(const struct trace *trace, const struct target_options *o,
+	int **frame, size_t *n, struct err *err)
+{
+	*frame = xmemdup(trace->frame, trace->nframe * sizeof **frame);
+	*n = trace->nframe;
+	if (!trace->has_time || !(o->fps > 0))
+		return 0;
+	if (trace->time * o->fps > LIMIT_FRAME)
+		return err_set(err, STATUS_INPUT, "--fps %g: the time of trace "
+			"'%s' is beyond frame %d, the last possible", o->fps,
+			trace->name, LIMIT_FRAME);
+	**frame = frame_of_time(trace->time, o->fps);
+	return 0;
+}
+
 /* One operand: NAME or NAME@FRAMES. */
 static int add_operand(const struct manifest *m, const struct target_options *o,
 	const char *word, struct targets *t, struct err *err)
@@ -171,10 +187,8 @@ static int add_operand(const struct manifest *m, const struct target_options *o,
 		err_wrap(err, "in target '%s'", word);
 		goto out;
 	}
-	if (n == 0) {
-		frame = xmemdup(trace->frame, trace->nframe * sizeof *frame);
-		n = trace->nframe;
-	}
+	if (n == 0 && trace_frames(trace, o, &frame, &n, err))
+		goto out;
 	add_request(t, o, trace, trace->name, frame, n);
 	frame = NULL;
 	rc = 0;

@@ -301,6 +301,9 @@ void check_trace(struct loader *l, const cJSON *item, const struct at *at,
 	struct trace *trace = out;
 	double fps = trace->fps > 0 ? trace->fps : l->m->fps;
 	check_when(l, item, at, fps, &trace->frame, &trace->nframe);
+	const cJSON *time = child_of(item, "time");
+	trace->has_time = time ? trace->nframe == 1 : !trace->nframe;
+	trace->time = time ? time->valuedouble : l->m->preview_time;
 	if (!trace->nframe) {
 		int f = frame_of_time(l->m->preview_time, fps);
 		if (f > LIMIT_FRAME)
@@ -506,6 +509,8 @@ void check_root(struct loader *l, const cJSON *root, const struct at *at,
 	m->trace = xcalloc(1, sizeof *m->trace);
 	m->ntrace = 1;
 	m->trace->name = xstrdup("default");
+	m->trace->has_time = 1;
+	m->trace->time = m->preview_time;
 	int f = frame_of_time(m->preview_time, m->fps);
 	frames_add(&m->trace->frame, &m->trace->nframe, f, f, 1);
 }

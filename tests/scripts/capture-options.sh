@@ -245,3 +245,39 @@ cp all.json stbuild.json
 echo none >v.mp4
 edit stbuild.json 's/^	"pass"/	"asset": [ { "name": "v", "kind": "video", "path": "v.mp4" } ],\n&/'
 refused "is a video" hero
+
+# A moment stays that moment at another rate.
+cp all.json stbuild.json
+moment()
+{
+	want_frame=$1
+	shift
+	expect_status 0 "$STBUILD" --json "$@"
+	expect_json out 'traces[0].frame' "$want_frame"
+}
+cat >stbuild.json <<'JSON'
+{
+	"format": 1,
+	"project": { "name": "moments" },
+	"render": { "width": 4, "height": 2, "fps": 20, "preview_time": 0.125 },
+	"pass": [ { "name": "image", "kind": "image", "source": "clock.frag" } ]
+}
+JSON
+cat >clock.frag <<'GLSL'
+void mainImage(out vec4 c, in vec2 p) { c = vec4(iTime, 0, 0, 1); }
+GLSL
+moment 3
+moment 1 --fps 8
+expect_pixel "$(path 0)/final.png" 0 0 '32 0 0 255'
+moment 1 -n --fps 8
+moment 6 --fps 8 --frame 6
+refused 'at most frame' --fps 1000 --time 1e6
+edit stbuild.json 's/^	"pass"/	"trace": [ { "name": "half", "time": 0.5 }, { "name": "slow", "time": 0.5, "fps": 2 }, { "name": "at", "frame": 5 }, { "name": "shown" } ],\n&/'
+moment 10 half
+moment 4 half --fps 8
+moment 1 slow
+moment 4 slow --fps 8
+moment 5 at --fps 8
+moment 1 shown --fps 8
+edit stbuild.json 's/"time": 0.5,/"time": 2e5,/'
+refused 'beyond frame' slow --fps 1000

@@ -143,6 +143,8 @@ struct trace {
 	char *name;
 	int *frame;			/* ascending, none twice, at least one */
 	size_t nframe;
+	int has_time;			/* frame[0] is that moment at its fps */
+	double time;			/* seconds */
 	char *preset;			/* or null */
 	int width, height;		/* 0: not set */
 	double fps;			/* 0: not set */
