@@ -337,8 +337,7 @@ void report_driver(const struct capture_result *r)
 
 /* The run ----------------------------------------------------------------------- */
 
-/* Of a run in which some targets failed: the worst of theirs. */
-static int failure_status(const struct capture_result *r)
+int failure_status(const struct capture_result *r)
 {
 	int status = STATUS_FAILED;
 

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -15,7 +16,7 @@ struct target {
 	char *word;		/* NAME or NAME@FRAMES */
 	char *name;
 	struct declarer *declarer;
-	struct map drawn;	/* what was captured: declared->drawn */
+	struct map drawn;	/* what was captured: declared->drawn, frame */
 };
 
 struct range {
@@ -28,6 +29,8 @@ struct range {
 	struct capture_counts counts;
 	cJSON *traces, *skipped;
 	int signal;
+	int status;		/* the worst of what failed */
+	int is_all;		/* all traces, of whichever commit */
 };
 
 static void add_target(struct range *r, const char *word)
@@ -43,6 +46,21 @@ static void add_target(struct range *r, const char *word)
 	t->declarer = declarer_new(&request);
 }
 
+/* All traces are those of each commit: an older one may have had more. */
+static void add_traces(struct range *r)
+{
+	const struct manifest *m = &r->session.manifest;
+
+	for (size_t i = 0; i < m->ntrace; i++) {
+		size_t k = 0;
+		while (k < r->ntarget && strcmp(r->target[k].name,
+			m->trace[i].name))
+			k++;
+		if (k == r->ntarget)
+			add_target(r, m->trace[i].name);
+	}
+}
+
 /* Those named, or all traces of the newest commit that loads. */
 static int find_targets(struct range *r, const struct args_list *operand,
 	struct err *err)
@@ -50,16 +68,15 @@ static int find_targets(struct range *r, const struct args_list *operand,
 	struct errs errs = ERRS_INIT;
 	int is_loaded = 0;
 
+	r->is_all = !operand->nitem;
 	for (size_t i = 0; i < operand->nitem; i++)
 		add_target(r, operand->item[i]);
-	for (size_t i = 0; i < r->walk.ncommit && !operand->nitem; i++) {
+	for (size_t i = 0; i < r->walk.ncommit && r->is_all && !is_loaded; i++) {
 		errs_release(&errs);
 		is_loaded = !session_at(&r->session, r->walk.commit[i].id, &errs);
-		if (is_loaded)
-			break;
 	}
-	for (size_t i = 0; is_loaded && i < r->session.manifest.ntrace; i++)
-		add_target(r, r->session.manifest.trace[i].name);
+	if (is_loaded)
+		add_traces(r);
 	if (errs.nerr && !is_loaded)
 		return errors_end(r->session.options, &errs, err);
 	errs_release(&errs);
@@ -105,6 +122,68 @@ static void skip(struct range *r, const char *commit, const char *fault)
 	cJSON_AddItemToArray(r->skipped, cJSON_CreateString(commit));
 }
 
+/* Leaves of the requests those frames that show something new at this commit. */
+static int keep_new(struct range *r, const char *commit, const size_t *index,
+	struct targets *targets, struct err *err)
+{
+	size_t nrequest = 0;
+
+	for (size_t i = 0; i < targets->nrequest; i++) {
+		struct capture_request *request = &targets->request[i];
+		struct target *t = &r->target[index[i]];
+		unsigned char key[SHA256_SIZE + sizeof(int)];
+		int *frame = targets->frame[i], class;
+		size_t n = 0;
+		if (declarer_class(t->declarer, commit, &class, err))
+			return -1;
+		memcpy(key, declarer_get(t->declarer, class)->drawn.byte,
+			SHA256_SIZE);
+		for (size_t k = 0; k < request->nframe; k++) {
+			memcpy(key + SHA256_SIZE, &frame[k], sizeof *frame);
+			if (map_put(&t->drawn, key, sizeof key, 1))
+				frame[n++] = frame[k];
+		}
+		request->nframe = n;
+		targets->frame[i] = NULL;
+		if (n == 0) {
+			free(frame);
+			continue;
+		}
+		targets->frame[nrequest] = frame;
+		targets->request[nrequest++] = *request;
+	}
+	targets->nrequest = nrequest;
+	return 0;
+}
+
+/* The targets that a commit has, in operand; which they are in index[]. */
+static int list_targets(struct range *r, const char *commit,
+	struct args_list *operand, size_t *index, char **fault, struct err *err)
+{
+	const struct manifest *m = &r->session.manifest;
+
+	for (size_t i = 0; i < r->ntarget; i++) {
+		struct target *t = &r->target[i];
+		int class;
+		if (r->is_all && r->session.has_manifest &&
+		    manifest_trace(m, t->name) < 0)
+			continue;
+		if (declarer_class(t->declarer, commit, &class, err))
+			return -1;
+		const struct declared *d = declarer_get(t->declarer, class);
+		if (d->fault) {
+			free(*fault);
+			*fault = xstrdup(d->fault);
+			continue;
+		}
+		operand->item = array_grow(operand->item, operand->nitem,
+			&operand->cap, sizeof *operand->item);
+		index[operand->nitem] = i;
+		operand->item[operand->nitem++] = t->word;
+	}
+	return 0;
+}
+
 /* Captures what a commit shows that no newer one did. */
 static int capture_commit(struct range *r, const char *commit, struct err *err)
 {
@@ -112,35 +191,30 @@ static int capture_commit(struct range *r, const char *commit, struct err *err)
 	struct errs errs = ERRS_INIT;
 	struct targets targets = { 0 };
 	struct capture_result result = { 0 };
-	const char *fault = NULL;
+	char *fault = NULL;
+	size_t *index = NULL;
 	int rc = -1;
 
-	for (size_t i = 0; i < r->ntarget; i++) {
-		struct target *t = &r->target[i];
-		int class;
-		if (declarer_class(t->declarer, commit, &class, err))
-			goto out;
-		const struct declared *d = declarer_get(t->declarer, class);
-		if (d->fault)
-			fault = d->fault;
-		else if (map_put(&t->drawn, d->drawn.byte, SHA256_SIZE, 1)) {
-			operand.item = array_grow(operand.item, operand.nitem,
-				&operand.cap, sizeof *operand.item);
-			operand.item[operand.nitem++] = t->word;
-		}
-	}
+	/* A commit that does not load is told by the fault of its class. */
+	if (!session_at(&r->session, commit, &errs) && r->is_all)
+		add_traces(r);
+	index = xcalloc(r->ntarget + 1, sizeof *index);
+	if (list_targets(r, commit, &operand, index, &fault, err))
+		goto out;
 	rc = 0;
 	if (fault)
 		skip(r, commit, fault);
 	if (!operand.nitem)
 		goto out;
-	if (session_at(&r->session, commit, &errs)) {
+	if (errs.nerr) {
 		rc = errors_end(r->session.options, &errs, err);
 		goto out;
 	}
 	rc = targets_find(&r->session.manifest, r->options, &operand, &targets,
 		err);
 	if (rc == 0)
+		rc = keep_new(r, commit, index, &targets, err);
+	if (rc == 0 && targets.nrequest > 0)
 		rc = targets_capture(&r->session, &targets, 0, NULL, &result,
 			err);
 	if (rc) {
@@ -150,11 +224,15 @@ static int capture_commit(struct range *r, const char *commit, struct err *err)
 	add_counts(&r->counts, &result.counts);
 	report(r, commit, &result);
 	r->signal = result.signal;
+	if (result.counts.failures && r->status < failure_status(&result))
+		r->status = failure_status(&result);
 out:
 	capture_result_release(&result);
 	targets_release(&targets);
 	errs_release(&errs);
 	free(operand.item);
+	free(index);
+	free(fault);
 	return rc;
 }
 
@@ -205,8 +283,7 @@ int capture_range(struct options *o, const struct args_list *operand,
 		r.walk.ncommit, (unsigned long long)r.counts.traces_built,
 		(unsigned long long)r.counts.traces_current,
 		(unsigned long long)r.counts.nodes_drawn);
-	rc = r.signal ? 128 + r.signal : r.counts.failures ? STATUS_FAILED :
-		STATUS_OK;
+	rc = r.signal ? 128 + r.signal : r.status;
 out:
 	cJSON_Delete(r.traces);
 	cJSON_Delete(r.skipped);

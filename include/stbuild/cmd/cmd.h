@@ -71,6 +71,8 @@ struct reasons;
 char *target_name(const struct capture_bundle *b);
 /* Log what failed in a run, and how the driver is not the one before. */
 void report_failures(const struct capture_result *r);
+/* Of a run in which some targets failed: the worst of theirs. */
+int failure_status(const struct capture_result *r);
 void report_driver(const struct capture_result *r);
 /* {"kind", "what", "old", "new", "pass", "passes", "file", "line", "frame"} each. */
 cJSON *reasons_to_json(const struct reasons *list);
