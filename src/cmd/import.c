@@ -27,13 +27,6 @@ const struct args_option import_option[] = {
 	OPTION_END
 };
 
-enum document {
-	DOCUMENT_STTF,
-	DOCUMENT_SHADERTOY,
-	DOCUMENT_MANIFEST,
-	DOCUMENT_BUNDLE
-};
-
 static const char *document_name(enum document kind)
 {
 	switch (kind) {
@@ -41,65 +34,9 @@ static const char *document_name(enum document kind)
 	case DOCUMENT_SHADERTOY: return "shadertoy";
 	case DOCUMENT_MANIFEST: return "manifest";
 	case DOCUMENT_BUNDLE: return "sttrace";
+	case DOCUMENT_SHADER: return "shader";
 	}
 	BUG("document kind %d", (int)kind);
-}
-
-/* Recognising ---------------------------------------------------------------- */
-
-static int has(const cJSON *json, const char *key)
-{
-	return cJSON_GetObjectItemCaseSensitive(json, key) != NULL;
-}
-
-/* An export is one shader, or a list of them, with or without an envelope. */
-static int is_shadertoy(const cJSON *json)
-{
-	if (cJSON_IsArray(json))
-		json = json->child;
-	return has(json, "renderpass") || has(json, "Shader")
-		|| has(json, "shaders");
-}
-
-/* By content; the ending decides between two syntaxes that both fail. */
-static int recognise(const char *path, const struct buf *bytes,
-	enum document *out, struct err *err)
-{
-	struct doc doc = { 0 };
-	struct err toml_err = ERR_INIT;
-	cJSON *json = NULL;
-	size_t n = strlen(path);
-	int is_toml_name = n > 5 && !strcmp(path + n - 5, ".toml");
-	int ret = 0;
-	/* Comments are taken: stbuild.json may have them. */
-	int is_json = !json_read(path, buf_str(bytes), bytes->len,
-		JSON_COMMENTS, &doc, err);
-	if (is_json) {
-		json = doc.root;
-		if (has(json, "nodes") && has(json, "links"))
-			*out = DOCUMENT_STTF;
-		else if (has(json, "artifacts"))
-			*out = DOCUMENT_BUNDLE;
-		else if (is_shadertoy(json))
-			*out = DOCUMENT_SHADERTOY;
-		else if (has(json, "pass"))
-			*out = DOCUMENT_MANIFEST;
-		else
-			ret = err_set(err, STATUS_INPUT, "'%s' is no .sttf "
-				"document, Shadertoy export, manifest or "
-				"bundle", path);
-	} else if (!toml_read(path, buf_str(bytes), bytes->len, &doc,
-		&toml_err)) {
-		err_release(err);
-		*out = DOCUMENT_MANIFEST;
-	} else {
-		if (is_toml_name)
-			err_move(err, &toml_err);
-		ret = -1;
-	}
-	err_release(&toml_err);
-	doc_release(&doc);
-	return ret;
 }
 
 /* Reading --------------------------------------------------------------------- */
@@ -119,7 +56,8 @@ static char *stem_of(const char *path)
 	return stem;
 }
 
-static int read_bundle(const char *path, struct tree **out, struct err *err)
+static int read_bundle(const char *path, int *frame, struct tree **out,
+	struct err *err)
 {
 	struct bundle b = { 0 };
 	struct buf text = BUF_INIT;
@@ -131,6 +69,7 @@ static int read_bundle(const char *path, struct tree **out, struct err *err)
 		b.project ? b.project : "project", out, err);
 	if (ret < 0)
 		err_wrap(err, "in '%s'", b.dir);
+	*frame = b.frame;
 out:
 	buf_release(&text);
 	bundle_release(&b);
@@ -156,15 +95,16 @@ out:
 	return ret;
 }
 
+/* *frame gets that of a bundle. */
 static int read_document(const char *path, struct options *o,
-	enum document *kind, struct tree **out, struct err *err)
+	enum document *kind, int *frame, struct tree **out, struct err *err)
 {
 	struct buf bytes = BUF_INIT;
 	char *stem = stem_of(path);
 	int ret = -1;
 	*kind = DOCUMENT_BUNDLE;
 	if (fs_is_dir(path)) {
-		ret = read_bundle(path, out, err);
+		ret = read_bundle(path, frame, out, err);
 		goto out;
 	}
 	if (fs_read(path, LIMIT_DOCUMENT_BYTES, &bytes, err) < 0
@@ -183,13 +123,60 @@ static int read_document(const char *path, struct options *o,
 		ret = read_manifest(path, o, out, err);
 		break;
 	case DOCUMENT_BUNDLE:
-		ret = read_bundle(path, out, err);
+		ret = read_bundle(path, frame, out, err);
+		break;
+	case DOCUMENT_SHADER:
+		ret = bare_read(path, stem, out, err);
 		break;
 	}
 out:
 	free(stem);
 	buf_release(&bytes);
 	return ret;
+}
+
+/* The manifest ----------------------------------------------------------------- */
+
+static cJSON *take_manifest(const struct tree *tree)
+{
+	const void *data = NULL;
+	size_t n = 0;
+	const char *path;
+	for (size_t i = 0; (path = tree_memory_file(tree, i, &data, &n)); i++)
+		if (!strcmp(path, "stbuild.json"))
+			break;
+	cJSON *json = path ? cJSON_ParseWithLength(data, n) : NULL;
+	if (!json)
+		BUG("an imported project without a manifest");
+	return json;
+}
+
+static void put_manifest(struct tree *tree, cJSON *json)
+{
+	struct buf text = BUF_INIT;
+	json_write(json, &text);
+	tree_memory_add(tree, "stbuild.json", buf_str(&text), text.len);
+	buf_release(&text);
+	cJSON_Delete(json);
+}
+
+/*
+ * A project without traces gets the one that it has anyway, for people to see
+ * and change; that of a bundle is at its frame.
+ */
+static void add_trace(struct tree *tree, const struct manifest *m, int frame)
+{
+	cJSON *json = take_manifest(tree);
+	if (!cJSON_GetObjectItemCaseSensitive(json, "trace")) {
+		cJSON *trace = cJSON_CreateObject();
+		cJSON_AddStringToObject(trace, "name", "default");
+		if (frame >= 0)
+			cJSON_AddNumberToObject(trace, "frame", frame);
+		else
+			cJSON_AddNumberToObject(trace, "time", m->preview_time);
+		cJSON_AddItemToArray(cJSON_AddArrayToObject(json, "trace"), trace);
+	}
+	put_manifest(tree, json);
 }
 
 /* Dialect ---------------------------------------------------------------------- */
@@ -223,24 +210,13 @@ out:
 
 static void set_dialect(struct tree *tree, enum dialect dialect)
 {
-	const void *data = NULL;
-	size_t n = 0;
-	const char *path;
-	for (size_t i = 0; (path = tree_memory_file(tree, i, &data, &n)); i++)
-		if (!strcmp(path, "stbuild.json"))
-			break;
-	cJSON *json = path ? cJSON_ParseWithLength(data, n) : NULL;
-	if (!json)
-		BUG("an imported project without a manifest");
+	cJSON *json = take_manifest(tree);
 	cJSON *shader = cJSON_GetObjectItemCaseSensitive(json, "shader");
 	if (!shader)
 		shader = cJSON_AddObjectToObject(json, "shader");
 	cJSON_DeleteItemFromObjectCaseSensitive(shader, "dialect");
 	cJSON_AddStringToObject(shader, "dialect", dialect_name(dialect));
-	char *text = cJSON_Print(json);
-	tree_memory_add(tree, "stbuild.json", text, strlen(text));
-	cJSON_free(text);
-	cJSON_Delete(json);
+	put_manifest(tree, json);
 }
 
 /*
@@ -323,7 +299,7 @@ static int is_free(const char *dir, struct err *err)
 			"cannot look at '%s'", dir);
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, STATUS_INPUT,
-			"'%s' exists and is no folder", dir);
+			"'%s' exists and is not a folder", dir);
 	DIR *d = opendir(dir);
 	if (!d)
 		return err_errno(err, STATUS_MACHINE, "cannot list '%s'", dir);
@@ -332,8 +308,8 @@ static int is_free(const char *dir, struct err *err)
 		n++;
 	closedir(d);
 	if (n > 2)
-		return err_set(err, STATUS_INPUT, "'%s' is not empty; -o "
-			"names another folder", dir);
+		return err_set(err, STATUS_INPUT, "'%s' is not empty; "
+			"choose another folder with -o", dir);
 	return 0;
 }
 
@@ -458,7 +434,7 @@ int cmd_import(struct options *o, const struct args_list *operand,
 	struct errs errs = ERRS_INIT;
 	enum document kind;
 	char *dir = NULL;
-	int loaded = 0, ret = -1;
+	int loaded = 0, frame = -1, ret = -1;
 	if (!operand->nitem)
 		return err_set(err, STATUS_INPUT, "name a file to import");
 	if (o->dry_run)
@@ -466,7 +442,7 @@ int cmd_import(struct options *o, const struct args_list *operand,
 			"-q leave nothing of it");
 	if (output && is_free(output, err) < 0)
 		return -1;
-	if (read_document(operand->item[0], o, &kind, &tree, err) < 0)
+	if (read_document(operand->item[0], o, &kind, &frame, &tree, err) < 0)
 		goto out;
 	if (manifest_load(tree, "stbuild.json", NULL, &m, &errs) < 0) {
 		errors_end(o, &errs, err);
@@ -476,7 +452,8 @@ int cmd_import(struct options *o, const struct args_list *operand,
 	dir = output ? xstrdup(output) : folder_name(m.name);
 	if (is_free(dir, err) < 0)
 		goto out;
-	if (kind == DOCUMENT_SHADERTOY
+	add_trace(tree, &m, frame);
+	if ((kind == DOCUMENT_SHADERTOY || kind == DOCUMENT_SHADER)
 		&& choose_dialect(o, tree, &m, err) < 0)
 		goto out;
 	if (write_project(tree, dir, err) < 0)

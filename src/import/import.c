@@ -4,6 +4,7 @@
 #include <cjson/cJSON.h>
 
 #include "util/limits.h"
+#include "project/doc.h"
 #include "project/manifest.h"
 #include "glsl/source.h"
 #include "util/buf.h"
@@ -79,7 +80,7 @@ int project_read(struct tree *from, const char *path, struct tree **out,
 	struct manifest m;
 	struct tree *to = NULL;
 	cJSON *json = NULL;
-	char *text = NULL;
+	struct buf text = BUF_INIT;
 
 	*out = NULL;
 	if (manifest_load(from, path, &inputs, &m, errs) < 0) {
@@ -106,15 +107,13 @@ int project_read(struct tree *from, const char *path, struct tree **out,
 		goto out;
 	}
 	json = manifest_to_json(&m, MANIFEST_ALL);
-	text = cJSON_Print(json);
-	if (!text)
-		BUG("a manifest that cannot be printed");
-	tree_memory_add(to, "stbuild.json", text, strlen(text));
+	json_write(json, &text);
+	tree_memory_add(to, "stbuild.json", buf_str(&text), text.len);
 	*out = to;
 	to = NULL;
 	rc = 0;
 out:
-	cJSON_free(text);
+	buf_release(&text);
 	cJSON_Delete(json);
 	tree_free(to);
 	manifest_release(&m);

@@ -351,17 +351,10 @@ static int build(struct site *im, const cJSON *shader, struct err *err)
 	}
 	cJSON_AddItemToObject(manifest, "pass", list);
 	list = NULL;
-	char *text = cJSON_Print(manifest);
-	if (!text) {
-		err_set(err, STATUS_MACHINE, "cannot print the manifest");
-		goto out;
-	}
 	struct buf file = BUF_INIT;
-	buf_addstr(&file, text);
-	buf_addch(&file, '\n');
+	json_write(manifest, &file);
 	tree_memory_add(im->tree, "stbuild.json", file.data, file.len);
 	buf_release(&file);
-	cJSON_free(text);
 	rc = 0;
 out:
 	cJSON_Delete(list);

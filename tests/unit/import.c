@@ -100,8 +100,55 @@ static void check_fault(const char *path, const char *text, const char *word)
 	tree_free(from);
 }
 
+static void test_recognise(void)
+{
+	static const struct { const char *name, *text; int kind; const char *why; } row[] = {
+		{ "a.json", "{\"nodes\":[],\"links\":[]}", DOCUMENT_STTF, NULL },
+		{ "a.sttf", "\xef\xbb\xbf {\"nodes\":[],\"links\":[]}", DOCUMENT_STTF, NULL },
+		{ "a", "{\"artifacts\":{}}", DOCUMENT_BUNDLE, NULL },
+		{ "a", "[{\"renderpass\":[]}]", DOCUMENT_SHADERTOY, NULL },
+		{ "a", "{\"Error\":\"no\"}", DOCUMENT_SHADERTOY, NULL },
+		{ "a", "[]", DOCUMENT_SHADERTOY, NULL },
+		{ "a", "// c\n{\"pass\":[]}", DOCUMENT_MANIFEST, NULL },
+		{ "a", "/* mainly */ {\"pass\":[]}", DOCUMENT_MANIFEST, NULL },
+		{ "a.toml", "x = 1", DOCUMENT_MANIFEST, NULL },
+		{ "a", "format = 1", DOCUMENT_MANIFEST, NULL },
+		{ "a", "x = 1", -1, "'a' is not a Shadertoy export" },
+		{ "a.toml", "x = ", -1, "a.toml" },
+		{ "a.json", "{\"x\":1}", -1, "is not a Shadertoy export" },
+		{ "a.json", "hello", -1, "expected a value" },
+		{ "a.json", "[", -1, "ends" },
+		{ "hostname", "box\n", -1, "is not a Shadertoy export" },
+		{ "x.frag", "void mainImage(out vec4 c, vec2 p) {}", DOCUMENT_SHADER, NULL },
+		{ "x.txt", "// x\nvoid mainImage(out vec4 c, vec2 p) {}", DOCUMENT_SHADER, NULL },
+		{ "x", "#define M mainSound\nvec2 M(int s, float t) {}", DOCUMENT_SHADER, NULL },
+		{ "x.glsl", "void mainCubemap(out vec4 c, vec2 p, vec3 o, vec3 d) {}",
+			DOCUMENT_SHADER, NULL },
+		{ "x.frag", "// mainImage\nvoid main() {}", -1, "has no mainImage" },
+		{ "x.html", "\n<!doctype HTML><p>", -1, "is an HTML page" },
+		{ "x.json", "<html>", -1, "is an HTML page" },
+		{ "x.json", "\x89PNG\r\n\x1a\n", -1, "it is PNG" },
+		{ "x.json", "", -1, "is empty" }, { "x", " \n", -1, "is empty" }
+	};
+	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+		struct err err = ERR_INIT;
+		struct buf bytes = BUF_INIT;
+		enum document kind = DOCUMENT_STTF;
+		buf_addstr(&bytes, row[i].text);
+		int ret = recognise(row[i].name, &bytes, &kind, &err);
+		CHECK_INT(ret, row[i].kind < 0 ? -1 : 0);
+		CHECK_INT(ret < 0 ? -1 : (int)kind, row[i].kind);
+		if (!CHECK(!row[i].why || (err.message && err.status == STATUS_INPUT
+				&& (strstr(err.message, row[i].why) || err.file))))
+			fprintf(stderr, "\t%s: %s\n", row[i].name, err.message);
+		err_release(&err);
+		buf_release(&bytes);
+	}
+}
+
 int main(void)
 {
+	test_recognise();
 	test_files();
 	check_fault("ShaderToy.toml", "format = 1\n", "'project' is missing");
 	check_fault("shaders/near.glsl", "#include \"gone.glsl\"\n", "gone.glsl");

@@ -197,8 +197,40 @@ static void check_utf8(void)
 	buf_release(&text);
 }
 
+static void check_written(void)
+{
+	static const char text[] =
+		"{\n"
+		"\t\"a\": 1,\n"
+		"\t\"empty\": {},\n"
+		"\t\"none\": [],\n"
+		"\t\"numbers\": [1, -2.5, 1e+300],\n"
+		"\t\"o\": { \"x \\\"\": [[], { \"deep\": null }], \"t\": true },\n"
+		"\t\"list\": [\n"
+		"\t\t{ \"name\": \"one\" },\n"
+		"\t\t[2]\n"
+		"\t],\n"
+		"\t\"long\": {\n"
+		"\t\t\"b\": \"0123456789012345678901234567890123456789012345678901234567890123456789"
+		"012345678901234567890123456789012345678901234567890123456789\",\n"
+		"\t\t\"c\": [\"\\n\\t\", \"\xc3\xa9\"]\n"
+		"\t}\n"
+		"}\n";
+	cJSON *tree = NULL;
+	struct buf out = BUF_INIT;
+	struct err err = ERR_INIT;
+	if (!CHECK_INT(json_parse("f", text, strlen(text), &tree, &err), 0))
+		fprintf(stderr, "\t%s\n", err.message);
+	json_write(tree, &out);
+	CHECK_STR(buf_str(&out), text);
+	cJSON_Delete(tree);
+	buf_release(&out);
+	err_release(&err);
+}
+
 int main(void)
 {
+	check_written();
 	check_refused();
 	check_nesting();
 	check_marks();

@@ -77,6 +77,12 @@ int json_read(const char *name, const char *text, size_t n,
 int json_parse(const char *name, const char *text, size_t n, cJSON **out,
 	struct err *err) WARN_UNUSED;
 /*
+ * Adds a tree as text for people: tabs, "key": value, an entry a line, what is
+ * short and below the first level on one line; the last line ends, too.
+ */
+struct buf;
+void json_write(const cJSON *root, struct buf *out);
+/*
  * TOML 1.0.0 in full (toml.io/en/v1.0.0). A NUL that a string or key spells
  * with an escape stands in the tree as in utf8.h. inf and nan are numbers.
  */
