@@ -24,6 +24,10 @@ struct runner {
 	int nstoring;			/* products on their way to the store */
 	int nassembling;
 	int nmiss;			/* times that a stored product was not there */
+	int nround;			/* plans since a bundle was last finished */
+	int nverifying;			/* loaded objects whose hash is being checked */
+	int has_rotten;			/* one of them was not what its name says */
+	struct store_job *held;		/* stored, and not recorded until they are */
 	uint64_t unsaved_ns;		/* of draws since state was last stored */
 	struct map program;		/* by program id: its number in the worker */
 };

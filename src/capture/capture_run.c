@@ -1,8 +1,10 @@
 #include "capture_impl.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/log.h"
 #include "util/mem.h"
@@ -32,6 +34,20 @@ struct store_job {
 	struct sha256 object;
 	struct err err;
 	int rc;
+	struct store_job *next;		/* runner.held */
+};
+
+/*
+ * The hash of an object that was loaded: checked beside the draws, and waited
+ * for before anything is recorded that came of them.
+ */
+struct verify_job {
+	struct pool_job job;
+	struct runner *runner;
+	int fd;
+	struct sha256 object;
+	uint64_t n;
+	int is_whole;
 };
 
 /* Rivals -------------------------------------------------------------------------- */
@@ -238,28 +254,106 @@ static int note_stored(struct runner *r, const struct store_job *s,
 	return rivalry_judge(r, s->node, err);
 }
 
-static int end_store(struct store_job *s, struct err *err)
+static int record_stored(struct store_job *s, struct err *err)
 {
 	struct runner *r = s->runner;
+	struct product product = { s->key, s->index, s->object, s->n };
 	int rc = s->rc;
 
 	r->nstoring--;
-	worker_slab_put(r->worker, s->slab);
 	if (rc == 0)
 		map_put(&r->capture->written, s->object.byte, SHA256_SIZE, 1);
-	if (rc >= 0) {
-		struct product product = { s->key, s->index, s->object, s->n };
+	if (rc < 0) {
+		err_move(err, &s->err);
+	} else if (r->has_rotten) {
+		rc = 0;		/* drawn from other bytes than its key says */
+	} else {
 		rc = store_add_product(r->capture->env->programs.store,
 			&product, err);
 		if (rc == 0)
 			rc = note_stored(r, s, err);
-	} else {
-		err_move(err, &s->err);
 	}
 	err_release(&s->err);
 	free(s->store_dir);
 	free(s);
 	return rc;
+}
+
+static int end_store(struct store_job *s, struct err *err)
+{
+	struct runner *r = s->runner;
+
+	worker_slab_put(r->worker, s->slab);
+	if (r->nverifying == 0)
+		return record_stored(s, err);
+	s->next = r->held;
+	r->held = s;
+	return 0;
+}
+
+static void run_verify(struct pool_job *job)
+{
+	struct verify_job *v = job->data;
+
+	v->is_whole = object_hash(v->fd, &v->object, v->n);
+}
+
+static int end_verify(struct verify_job *v, struct err *err)
+{
+	struct runner *r = v->runner;
+	int rc = 0;
+
+	object_checked(r->capture->env->programs.store, &v->object,
+		v->is_whole);
+	r->has_rotten |= !v->is_whole;
+	close(v->fd);
+	free(v);
+	if (--r->nverifying > 0)
+		return 0;
+	while (r->held) {
+		struct store_job *s = r->held;
+		struct err now = ERR_INIT;
+		r->held = s->next;
+		if (record_stored(s, &now) && rc == 0) {
+			err_move(err, &now);
+			rc = -1;
+		}
+		err_release(&now);
+	}
+	return rc;
+}
+
+/* The bytes behind fd are used from now on; it stays the caller's. 0 or -1. */
+static int verify_later(struct runner *r, int fd,
+	const struct product *product)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	/* Too many files are open: at once, then. */
+	if (own < 0) {
+		int is_whole = object_hash(fd, &product->object,
+			product->size);
+		object_checked(r->capture->env->programs.store,
+			&product->object, is_whole);
+		return is_whole ? 0 : -1;
+	}
+	struct verify_job *v = xcalloc(1, sizeof *v);
+	v->runner = r;
+	v->fd = own;
+	v->object = product->object;
+	v->n = product->size;
+	v->job.run = run_verify;
+	v->job.data = v;
+	r->nverifying++;
+	pool_add(r->capture->pool, &v->job);
+	return 0;
+}
+
+static int end_job(struct pool_job *job, struct err *err)
+{
+	return job->run == run_store ? end_store(job->data, err) :
+		job->run == run_verify ? end_verify(job->data, err) :
+		capture_end_assembly(job, err);
 }
 
 /*
@@ -278,8 +372,7 @@ static int collect(struct capture *c, int wait, struct err *err)
 	rc = has_begun ? 0 : -1;
 	for (; job; job = pool_take(c->pool, wait)) {
 		struct err now = ERR_INIT;
-		int one = job->run == run_store ? end_store(job->data, &now) :
-			capture_end_assembly(job, &now);
+		int one = end_job(job, &now);
 		if (one != 0 && rc == 0)
 			err_move(err, &now);
 		err_release(&now);
@@ -337,9 +430,16 @@ static int hook_open(void *data, const struct sha256 *key, int index, size_t n)
 	struct store *store = r->capture->env->programs.store;
 	struct product product;
 
+	int is_whole;
+
 	if (!store_product(store, key, index, &product) || product.size != n)
 		return -1;
-	return object_open(store, &product.object, n);
+	int fd = object_open(store, &product.object, n, &is_whole);
+	if (fd >= 0 && !is_whole && verify_later(r, fd, &product)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }
 
 static void hook_loaded(void *data, uint32_t node)
@@ -539,12 +639,22 @@ static int start_worker(struct runner *r, struct err *err)
 	return 0;
 }
 
+static int give_up_store(struct runner *r, struct err *err)
+{
+	return err_set(err, STATUS_MACHINE, "objects of the store '%s' cannot "
+		"be read, or do not stay as they are written; 'stbuild fsck "
+		"--repair' removes them", store_dir(
+		r->capture->env->programs.store));
+}
+
 /* Plans what is left of a group and sends it off. */
 static int start_sweep(struct runner *r, struct err *err)
 {
 	struct sweep_hooks hooks = { r, hook_open, hook_loaded, hook_take,
 		hook_is_settled, hook_checkpoint, hook_drew, hook_program, hook_image };
 
+	if (r->nround++ == MISSES_MAX)
+		return give_up_store(r, err);
 	capture_make_plan(r->capture, r->group);
 	if (r->group->plan.ndraw == r->group->plan.nfailed)
 		return 0;
@@ -662,16 +772,31 @@ static int sweep_failed(struct runner *r, struct err *cause, struct err *err)
 		return -1;
 	}
 	const struct sha256 *key = &r->group->keys.key[node];
+	r->nround = 0;
 	map_put(&c->failed, key->byte, sizeof key->byte, c->fault.nerr);
 	errs_take(&c->fault, cause);
 	/* Slabs must be back before the worker goes. */
-	while (r->nstoring > 0)
+	while (r->nstoring > 0 || r->nverifying > 0)
 		if (collect(c, 1, err))
 			return -1;
 	if (!c->env->keep_going) {
 		capture_make_plan(c, r->group);
 		return 0;
 	}
+	return start_sweep(r, err);
+}
+
+/* An object was not there, or not what its name says: all is planned anew. */
+static int sweep_again(struct runner *r, struct err *err)
+{
+	if (r->sweep)
+		end_sweep(r);
+	while (r->nstoring > 0 || r->nverifying > 0)
+		if (collect(r->capture, 1, err))
+			return -1;
+	r->has_rotten = 0;
+	if (r->nmiss++ == MISSES_MAX)
+		return give_up_store(r, err);
 	return start_sweep(r, err);
 }
 
@@ -686,20 +811,11 @@ static int step_sweep(struct runner *r, struct err *err)
 	case SWEEP_BUSY:
 		break;
 	case SWEEP_DONE:
-		if (r->nstoring == 0)
+		if (r->nstoring == 0 && r->nverifying == 0)
 			end_sweep(r);
 		break;
 	case SWEEP_MISS:
-		end_sweep(r);
-		if (r->nmiss++ == MISSES_MAX)
-			return err_set(err, STATUS_MACHINE, "objects of the "
-				"store '%s' cannot be read; 'stbuild fsck "
-				"--repair' removes them", store_dir(
-				r->capture->env->programs.store));
-		while (r->nstoring > 0 && rc == 0)
-			rc = collect(r->capture, 1, err);
-		if (rc == 0)
-			rc = start_sweep(r, err);
+		rc = sweep_again(r, err);
 		break;
 	case SWEEP_FAILED:
 		rc = sweep_failed(r, &cause, err);
@@ -712,14 +828,20 @@ static int step_sweep(struct runner *r, struct err *err)
 /* One turn of a runner: 1 when its group is done. */
 static int runner_step(struct runner *r, struct err *err)
 {
+	/* What the worker is at ends first. */
+	if (r->has_rotten && r->sweep)
+		sweep_stop(r->sweep);
 	if (r->sweep && step_sweep(r, err))
+		return -1;
+	if (!r->sweep && r->has_rotten && sweep_again(r, err))
 		return -1;
 	if (!r->sweep && r->nstoring == 0 && r->group->needs_rekey &&
 	    (rekey(r->capture, r->group, err) || start_sweep(r, err)))
 		return -1;
 	if (capture_assemble_ready(r, err))
 		return -1;
-	if (r->sweep || r->nstoring > 0 || r->nassembling > 0)
+	if (r->sweep || r->nstoring > 0 || r->nverifying > 0 ||
+	    r->nassembling > 0)
 		return 0;
 	if (group_is_open(r->group) && !r->capture->is_stopping) {
 		/* An object was torn: what is missing is drawn again. */

@@ -483,6 +483,7 @@ int capture_end_assembly(struct pool_job *pool_job, struct err *err)
 	r->nassembling--;
 	job->is_under_way = 0;
 	if (a->ok) {
+		r->nround = 0;
 		job->is_done = 1;
 		job->result->status = a->is_same ? CAPTURE_CURRENT :
 			content_status(c, r->group, job);

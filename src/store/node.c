@@ -54,6 +54,9 @@ static int add(struct store *s, enum sql id, const struct product *p,
 	int64_t object;
 	if (store_begin(s, err) < 0)
 		return -1;
+	/* It was written just now, over what could not be read. */
+	if (object_is_lost(s, &p->object))
+		object_checked(s, &p->object, 1);
 	if (add_object(s, p, &object, err) < 0
 		|| sql_run(s, id, err, "hin", &p->key, p->index, object) < 0) {
 		store_rollback(s);

@@ -11,7 +11,6 @@
 
 #include "util/log.h"
 #include "util/mem.h"
-#include "util/proc.h"
 
 static char *path_of(const char *dir, const struct sha256 *sha)
 {
@@ -32,10 +31,19 @@ static int stands(const char *path, uint64_t size)
 		&& (uint64_t)st.st_size == size;
 }
 
+int object_is_lost(const struct store *s, const struct sha256 *sha)
+{
+	return map_get(&s->checked, sha->byte, SHA256_SIZE) == 0;
+}
+
 int object_has(const struct store *s, const struct sha256 *sha, uint64_t size)
 {
+	if (object_is_lost(s, sha))
+		return 0;
 	char *path = path_of(s->dir, sha);
-	int has = stands(path, size);
+	/* Where one cannot be read others may be as bad. */
+	int has = stands(path, size)
+		&& (!s->nunread || access(path, R_OK) == 0);
 	free(path);
 	return has;
 }
@@ -50,6 +58,33 @@ static int make_parent(const char *path)
 	int error = errno;
 	free(parent);
 	free(objects);
+	errno = error;
+	return ret;
+}
+
+/* 1 when path is of that size and can be opened. */
+static int is_readable(const char *path, uint64_t size)
+{
+	if (!stands(path, size))
+		return 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* The rename of a new object, also over what has no business there. */
+static int put_in_place(const char *tmp, const char *path)
+{
+	struct err err = ERR_INIT;
+	int ret = rename(tmp, path);
+	if (ret < 0 && errno == ENOENT && !make_parent(path))
+		ret = rename(tmp, path);
+	if (ret < 0 && (errno == EISDIR || errno == ENOTEMPTY
+		|| errno == EEXIST) && fs_remove(path, &err) == 0)
+		ret = rename(tmp, path);
+	int error = errno;
+	err_release(&err);
 	errno = error;
 	return ret;
 }
@@ -88,7 +123,7 @@ int object_write(const char *store_dir, const void *data, size_t n,
 	sha256_of(data, n, out);
 	char *tmp = NULL, *path = path_of(store_dir, out);
 	int ret = 0;
-	if (stands(path, n)) {
+	if (is_readable(path, n)) {
 		ret = 1;
 		goto out;
 	}
@@ -111,11 +146,8 @@ int object_write(const char *store_dir, const void *data, size_t n,
 		error = errno;
 	}
 	errno = error;
-	if (!ret) {
-		ret = rename(tmp, path);
-		if (ret < 0 && errno == ENOENT && !make_parent(path))
-			ret = rename(tmp, path);
-	}
+	if (!ret)
+		ret = put_in_place(tmp, path);
 	if (ret < 0) {
 		error = errno;
 		unlink(tmp);
@@ -146,115 +178,119 @@ static int read_exactly(int fd, char *data, size_t n)
 	return 1;
 }
 
+/* What is wrong with the machine for now says nothing about the file. */
+static int is_passing(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM
+		|| error == EINTR || error == EAGAIN;
+}
+
 /*
- * The stamp under which an object's hash is remembered. Objects are not synced:
- * after a power failure a file may have its size and times and not its bytes.
- * So what was seen counts only until the system starts again.
+ * Out of the way, so that it is made again. What can be neither read nor
+ * removed is a miss as long as the store is open.
  */
-static int trust_stamp(int fd, struct fs_stamp *out)
-{
-	static uint64_t boot;
-	struct stat st;
-	if (!boot)
-		boot = proc_boot_id();
-	if (!boot || fstat(fd, &st) < 0)
-		return -1;
-	fs_stamp_of(&st, out);
-	out->dev ^= boot;
-	return 0;
-}
-
-/* 1 when the open file is known to hold what its name says. */
-static int is_trusted(struct store *s, int fd, const struct sha256 *sha,
-	struct fs_stamp *stamp)
-{
-	const struct tree_cache *cache = store_stat_cache(s);
-	struct sha256 got;
-	return trust_stamp(fd, stamp) == 0
-		&& cache->get(cache->data, stamp, &got) == 0
-		&& sha256_equal(&got, sha);
-}
-
-static void remember(struct store *s, int fd, const struct sha256 *sha)
-{
-	const struct tree_cache *cache = store_stat_cache(s);
-	struct fs_stamp stamp;
-	if (trust_stamp(fd, &stamp) == 0)
-		cache->put(cache->data, &stamp, sha);
-}
-
-/* 1 when the bytes are those of the name; a hash is spared where one is known. */
-static int is_whole(struct store *s, int fd, const struct sha256 *sha,
-	const void *data, size_t n)
-{
-	struct fs_stamp stamp;
-	struct sha256 got;
-	if (is_trusted(s, fd, sha, &stamp))
-		return 1;
-	sha256_of(data, n, &got);
-	if (!sha256_equal(&got, sha))
-		return 0;
-	remember(s, fd, sha);
-	return 1;
-}
-
-int object_open(struct store *s, const struct sha256 *sha, uint64_t n)
+static void discard(struct store *s, const struct sha256 *sha,
+	const char *path, const char *what)
 {
 	struct err err = ERR_INIT;
-	struct fs_stamp stamp;
-	struct sha256 got;
-	uint64_t size;
-	char *path = path_of(s->dir, sha);
+	s->nunread++;
+	int is_gone = fs_remove(path, &err) == 0;
+	if (!object_is_lost(s, sha))
+		log_warn("'%s' %s; it is %s", path, what, is_gone
+			? "removed and made again" : "taken as not stored");
+	map_put(&s->checked, sha->byte, SHA256_SIZE, (size_t)is_gone);
+	err_release(&err);
+}
+
+static int open_object(struct store *s, const struct sha256 *sha,
+	const char *path)
+{
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct stat st;
-	int ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)
-		&& (uintmax_t)st.st_size == n;
-	if (ok && !is_trusted(s, fd, sha, &stamp)) {
-		ok = fs_hash(path, &got, &size, &err) == 0;
-		if (ok && !(size == n && sha256_equal(&got, sha))) {
-			log_warn("'%s' is damaged; it is removed and made again",
-				path);
-			unlink(path);
-			ok = 0;
-		}
-		if (ok)
-			remember(s, fd, sha);
-		err_release(&err);
+	if (fd >= 0 || errno == ENOENT)
+		return fd;
+	char *what = xasprintf("cannot be read (%s)", strerror(errno));
+	if (is_passing(errno)) {
+		log_warn("'%s' %s; taken as not stored", path, what);
+		map_put(&s->checked, sha->byte, SHA256_SIZE, 0);
+		s->nunread++;
+	} else {
+		discard(s, sha, path, what);
 	}
-	if (fd >= 0 && !ok)
-		close(fd);
+	free(what);
+	return -1;
+}
+
+int object_hash(int fd, const struct sha256 *sha, uint64_t n)
+{
+	enum { CHUNK = 256 * 1024 };
+	struct sha256_ctx ctx;
+	struct sha256 got;
+	char *chunk = xmalloc(CHUNK);
+	uint64_t done = 0;
+	ssize_t k = 1;
+	sha256_init(&ctx);
+	while (done < n && k > 0) {
+		k = pread(fd, chunk, n - done < CHUNK ? (size_t)(n - done) : CHUNK,
+			(off_t)done);
+		if (k > 0) {
+			sha256_update(&ctx, chunk, (size_t)k);
+			done += (uint64_t)k;
+		} else if (k < 0 && errno == EINTR) {
+			k = 1;
+		}
+	}
+	sha256_final(&ctx, &got);
+	free(chunk);
+	return done == n && sha256_equal(&got, sha);
+}
+
+void object_checked(struct store *s, const struct sha256 *sha, int is_whole)
+{
+	char *path = path_of(s->dir, sha);
+	if (is_whole)
+		map_put(&s->checked, sha->byte, SHA256_SIZE, 1);
+	else
+		discard(s, sha, path, "is damaged");
 	free(path);
-	return ok ? fd : -1;
+}
+
+int object_open(struct store *s, const struct sha256 *sha, uint64_t n,
+	int *is_whole)
+{
+	char *path = path_of(s->dir, sha);
+	struct stat st;
+	int fd = open_object(s, sha, path);
+	*is_whole = map_get(&s->checked, sha->byte, SHA256_SIZE) == 1;
+	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
+		|| (uintmax_t)st.st_size != n)) {
+		close(fd);
+		fd = -1;
+	}
+	free(path);
+	return fd;
 }
 
 int object_read(struct store *s, const struct sha256 *sha, void *data,
 	size_t n)
 {
-	struct err err = ERR_INIT;
 	struct sha256 got;
+	struct stat st;
 	char *path = path_of(s->dir, sha);
 	int ret = 0;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0) {
-		if (errno == ENOENT)
-			goto out;
-		log_warn("cannot read '%s': %s; taken as not stored", path,
-			strerror(errno));
-		goto out;
+	int fd = open_object(s, sha, path);
+	if (fd >= 0 && read_exactly(fd, data, n)) {
+		sha256_of(data, n, &got);
+		ret = sha256_equal(&got, sha);
 	}
-	if (read_exactly(fd, data, n))
-		ret = is_whole(s, fd, sha, data, n);
-	close(fd);
-	/* It may be whole and n wrong, or the disk may have failed. */
-	if (!ret && !fs_hash(path, &got, NULL, &err)
-		&& !sha256_equal(&got, sha)) {
-		log_warn("'%s' is damaged; it is removed and made again", path);
-		unlink(path);
-	} else if (err.message) {
-		log_warn("%s; taken as not stored", err.message);
-	}
-	err_release(&err);
-out:
+	/* It may be whole and n wrong. */
+	if (ret)
+		map_put(&s->checked, sha->byte, SHA256_SIZE, 1);
+	else if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
+		|| (uintmax_t)st.st_size == n
+		|| !object_hash(fd, sha, (uint64_t)st.st_size)))
+		discard(s, sha, path, "is damaged");
+	if (fd >= 0)
+		close(fd);
 	free(path);
 	return ret;
 }

@@ -208,6 +208,7 @@ void store_close(struct store *s)
 		close(s->lock_fd);
 	map_release(&s->stat_index);
 	map_release(&s->touch_index);
+	map_release(&s->checked);
 	free(s->stat);
 	free(s->touch);
 	free(s->node_pass);

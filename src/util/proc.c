@@ -252,19 +252,3 @@ long long proc_now_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
-
-/* Linux gives each start a random UUID (proc(5)); FNV-1a makes it a number. */
-uint64_t proc_boot_id(void)
-{
-	char id[64];
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, id, sizeof id);
-	if (fd >= 0)
-		close(fd);
-	if (n < 36)
-		return 0;
-	for (ssize_t i = 0; i < 36; i++)
-		hash = (hash ^ (unsigned char)id[i]) * UINT64_C(0x100000001b3);
-	return hash ? hash : 1;
-}

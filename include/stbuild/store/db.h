@@ -58,6 +58,12 @@ struct store {
 	size_t ntouch, touch_cap;
 	struct map touch_index;
 	int is_held;			/* store_hold */
+	/*
+	 * What was found out about objects since the store was opened: 1 whole,
+	 * 0 its file can be neither read nor removed.
+	 */
+	struct map checked;
+	size_t nunread;			/* files that could not be read */
 	char *node_pass, *node_shape;	/* behind store_node's row */
 };
 
@@ -160,6 +166,9 @@ void lock_share(int fd);
 void lock_drop(int fd);
 
 /* Objects (object.c) ------------------------------------------------------ */
+
+/* 1 when the object's file can be neither read nor removed: a miss. */
+int object_is_lost(const struct store *s, const struct sha256 *sha);
 
 /*
  * Calls each for every file below objects/ that has an object's name, in no

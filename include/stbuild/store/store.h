@@ -75,15 +75,24 @@ int object_write(const char *store_dir, const void *data, size_t n,
 int object_has(const struct store *s, const struct sha256 *sha, uint64_t size);
 /*
  * Reads all bytes of an object into data (n bytes), and checks its hash: 1 on
- * success, 0 when missing or torn (it is then removed, with a warning).
+ * success, 0 when missing, torn or unreadable (it is then removed, with a
+ * warning). Bytes rot under an unchanged stamp: no stamp spares the hash.
  */
 int object_read(struct store *s, const struct sha256 *sha, void *data,
 	size_t n);
 /*
- * Opens an object's file to read, checked like object_read: a descriptor, or
- * -1 when it is missing, torn, or has not n bytes.
+ * Opens an object's file of n bytes to read: a descriptor, or -1 when it is
+ * missing or unreadable. *is_whole is 1 when its hash was checked since the
+ * store was opened; else whoever uses the bytes has to do so before anything
+ * that came of them is recorded: object_hash on any thread, its result to
+ * object_checked.
  */
-int object_open(struct store *s, const struct sha256 *sha, uint64_t n);
+int object_open(struct store *s, const struct sha256 *sha, uint64_t n,
+	int *is_whole);
+/* 1 when the n bytes of the file have that hash. fd's place is not moved. */
+int object_hash(int fd, const struct sha256 *sha, uint64_t n);
+/* A torn one is removed, with a warning. */
+void object_checked(struct store *s, const struct sha256 *sha, int is_whole);
 /* objects/ab/...: owned by the caller. */
 char *object_path(const struct store *s, const struct sha256 *sha);
 

@@ -35,11 +35,6 @@ int proc_signal(void);
 
 /* Number of processors in use, at least 1. */
 int proc_ncpu(void);
-/*
- * A number that is another after each start of the system: what was seen in
- * memory or in files since then has not been lost with the power. 0: unknown.
- */
-uint64_t proc_boot_id(void);
 /* Monotonic nanoseconds. */
 long long proc_now_ns(void);
 
