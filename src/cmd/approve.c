@@ -1,14 +1,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/testing.h"
-#include "project/value.h"
 #include "util/buf.h"
 #include "util/fs.h"
+#include "util/log.h"
 #include "util/mem.h"
 #include "util/proc.h"
+
+static int all, force, interactive;
+
+const struct args_option approve_option[] = {
+	{ 0, "all", ARGS_FLAG, &all, 0, 0, NULL,
+		"rewrite also what passes within its tolerance" },
+	{ 0, "force", ARGS_FLAG, &force, 0, 0, NULL,
+		"write even pictures of one colour or with NaN" },
+	{ 'i', "interactive", ARGS_FLAG, &interactive, 0, 0, NULL,
+		"ask for each picture" },
+	OPTION_END
+};
+
+struct approval {
+	struct testing testing;
+	int nrefused;
+	char answer;		/* 'a', 'q': what follows is answered */
+};
 
 /*
  * Where a reference is written, from the current folder: links within the root
@@ -22,7 +41,7 @@ static int find_place(const struct session *s, const char *reference,
 	int rc = tree_lookup(s->tree, reference, &kind, &resolved, err);
 
 	if (rc == 0 && kind != TREE_FILE && kind != TREE_ABSENT)
-		rc = err_set(err, STATUS_INPUT, "reference %s is no file "
+		rc = err_set(err, STATUS_INPUT, "reference %s is not a file "
 			"inside the project", reference);
 	*out = rc == 0 ? fs_join(s->root, resolved ? resolved : reference) :
 		NULL;
@@ -64,50 +83,145 @@ static int write_reference(const struct session *s, const char *reference,
 	return rc;
 }
 
-static cJSON *case_json(const struct suite_case *c, const char *status,
-	const struct suite_picture *p)
+/* What happens to a reference. */
+enum fate { FATE_UNCHANGED, FATE_KEPT, FATE_REFUSED, FATE_STALE, FATE_WRITTEN };
+
+static const char *const fate_name[] = { "unchanged", "kept", "refused", "stale",
+	"written" };
+
+static cJSON *case_json(const struct suite_case *c, enum fate fate,
+	const struct suite_picture *p, const char *reason)
 {
 	cJSON *json = cJSON_CreateObject();
 
 	cJSON_AddStringToObject(json, "name", c->test->name);
 	cJSON_AddStringToObject(json, "variant", c->variant);
 	cJSON_AddStringToObject(json, "reference", c->test->reference);
-	cJSON_AddStringToObject(json, "status", status);
+	cJSON_AddStringToObject(json, "status", fate_name[fate]);
 	cJSON_AddItemToObject(json, "rmse", p->is_known ?
 		cJSON_CreateNumber(p->rmse) : cJSON_CreateNull());
+	cJSON_AddItemToObject(json, "max", p->is_known ?
+		cJSON_CreateNumber(p->max) : cJSON_CreateNull());
+	cJSON_AddItemToObject(json, "reason", reason ?
+		cJSON_CreateString(reason) : cJSON_CreateNull());
 	return json;
 }
 
-static int approve(struct testing *t, const struct suite_env *env,
+/* Why nobody should take this for a reference unseen; or null. */
+static char *find_objection(const struct suite_picture *p)
+{
+	if (p->nan)
+		return xasprintf("pass '%s' has NaN at this frame", p->nan);
+	if (p->is_plain)
+		return xasprintf("the picture is of one colour, (%d, %d, %d)",
+			p->rgb[0], p->rgb[1], p->rgb[2]);
+	return NULL;
+}
+
+/* "new", or "RMSE 0.1554, max 95/255 vs the old one". */
+static char *numbers(const struct suite_picture *p)
+{
+	return p->is_known ? xasprintf("RMSE %.4g, max %d/255 vs the old one",
+		p->rmse, p->max) : xstrdup("new");
+}
+
+/* On the terminal: 1 for yes; no more is asked after 'a' and 'q'. */
+static int ask(struct approval *a, const struct suite_case *c,
+	const struct suite_picture *p, const char *objection)
+{
+	char line[64], *number = numbers(p);
+
+	while (!a->answer) {
+		fprintf(stderr, "%s %s: write %s (%s)%s%s? [y,n,a,q] ",
+			c->test->name, c->variant, c->test->reference, number,
+			objection ? ", although " : "",
+			objection ? objection : "");
+		fflush(stderr);
+		if (!fgets(line, sizeof line, stdin))
+			line[0] = 'q';
+		if (line[0] == 'a' || line[0] == 'q')
+			a->answer = line[0];
+		if (line[0] == 'y' || line[0] == 'n' || a->answer)
+			break;
+		fprintf(stderr, "y: write it, n: keep the old one, a: write it and "
+			"all that follow, q: write no more\n");
+	}
+	free(number);
+	return a->answer ? a->answer == 'a' : line[0] == 'y';
+}
+
+static enum fate decide(struct approval *a, const struct suite_case *c,
+	const struct suite_picture *p, const char *objection)
+{
+	const struct options *o = a->testing.session->options;
+
+	if (p->is_known && p->is_equal)
+		return FATE_UNCHANGED;
+	if (!all && p->is_known && !suite_is_other_picture(c))
+		return FATE_KEPT;
+	if (o->dry_run)
+		return objection && !force ? FATE_REFUSED : FATE_STALE;
+	if (interactive)
+		return ask(a, c, p, objection) ? FATE_WRITTEN : FATE_KEPT;
+	return objection && !force ? FATE_REFUSED : FATE_WRITTEN;
+}
+
+static void print_fate(const struct suite_case *c, enum fate fate,
+	const struct suite_picture *p, const char *objection)
+{
+	const char *name = c->test->name, *reference = c->test->reference;
+	char *number = numbers(p);
+
+	switch (fate) {
+	case FATE_UNCHANGED:
+		printf("%s: %s is unchanged\n", name, reference);
+		break;
+	case FATE_KEPT:
+		printf("%s: %s is kept (%s)%s\n", name, reference, number,
+			interactive ? "" : ": the test passes, --all rewrites it");
+		break;
+	case FATE_REFUSED:
+		printf("%s: %s is refused (%s): %s; --force writes it\n", name,
+			reference, number, objection);
+		break;
+	case FATE_STALE:
+		printf("%s: would write %s (%s)\n", name, reference, number);
+		break;
+	case FATE_WRITTEN:
+		printf("%s: %s written (%s)\n", name, reference, number);
+		break;
+	}
+	free(number);
+}
+
+static int approve(struct approval *a, const struct suite_env *env,
 	const struct suite_case *c, cJSON *list, struct err *err)
 {
+	struct testing *t = &a->testing;
 	const struct options *o = t->session->options;
 	struct suite_picture p = { .is_known = 0 };
-	struct buf text = BUF_INIT;
+	char *objection = NULL;
+	enum fate fate = FATE_REFUSED;
 	int rc = suite_picture(env, &t->suite, c, &p, err);
-	int is_equal = p.is_known && p.is_equal;
 
-	if (rc == 0 && !is_equal && !o->dry_run)
+	if (rc == 0) {
+		objection = find_objection(&p);
+		fate = decide(a, c, &p, objection);
+	}
+	if (rc == 0 && fate == FATE_WRITTEN)
 		rc = write_reference(t->session, c->test->reference, &p.png,
 			err);
 	if (rc == 0) {
-		cJSON_AddItemToArray(list, case_json(c, is_equal ? "unchanged" :
-			o->dry_run ? "stale" : "written", &p));
-		if (p.is_known)
-			print_double(p.rmse, &text);
+		a->nrefused += fate == FATE_REFUSED && !o->dry_run;
+		cJSON_AddItemToArray(list, case_json(c, fate, &p, fate ==
+			FATE_REFUSED ? objection : NULL));
 		if (!o->json && !o->silent)
-			printf("%s: %s %s%s%s%s\n", c->test->name,
-				c->test->reference, is_equal ? "is unchanged" :
-				o->dry_run ? "would be written" : "written",
-				is_equal ? "" : p.is_known ?
-				", rmse to the old one " :
-				", there was none of this size",
-				is_equal ? "" : buf_str(&text), "");
+			print_fate(c, fate, &p, objection);
 	}
 	if (rc != 0)
 		err_wrap(err, "while approving '%s'", c->test->name);
-	buf_release(&text);
-	buf_release(&p.png);
+	free(objection);
+	suite_picture_release(&p);
 	return rc;
 }
 
@@ -136,18 +250,33 @@ static int check_captures(const struct testing *t, struct err *err)
 	return 0;
 }
 
-static int run(struct testing *t, struct err *err)
+static int run(struct approval *a, struct err *err)
 {
+	struct testing *t = &a->testing;
 	const struct options *o = t->session->options;
 	struct suite_env env;
 	cJSON *json = json_start("approve");
 	cJSON *list = cJSON_AddArrayToObject(json, "tests");
 	int rc = testing_env(t, &env, err);
 
-	for (size_t i = 0; i < t->suite.ncase && rc == 0; i++)
-		if (t->suite.item[i].test->reference)
-			rc = approve(t, &env, &t->suite.item[i], list, err);
-	if (rc == 0 && o->json) {
+	for (size_t i = 0; i < t->suite.ncase && rc == 0; i++) {
+		const struct suite_case *c = &t->suite.item[i];
+		if (!c->test->reference)
+			continue;
+		if (force && c->fault.message) {
+			log_error("%s: %s is not written: %s", c->test->name,
+				c->test->reference, c->fault.message);
+			a->nrefused++;
+			continue;
+		}
+		rc = approve(a, &env, c, list, err);
+	}
+	if (rc == 0 && a->nrefused) {
+		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
+			cJSON_CreateFalse());
+		rc = STATUS_FAILED;
+	}
+	if (rc >= 0 && o->json) {
 		json_print(json);
 		json = NULL;
 	}
@@ -160,28 +289,34 @@ int cmd_approve(struct options *o, const struct args_list *operand,
 {
 	const char *ci = getenv("CI");
 	struct session s = { 0 };
-	struct testing t = { 0 };
+	struct approval a = { .answer = 0 };
+	struct testing *t = &a.testing;
 	int rc = -1;
 
 	if (ci && *ci && strcmp(ci, "0") != 0 && strcmp(ci, "false") != 0)
-		return err_set(err, STATUS_INPUT, "CI is set: references are "
-			"approved by people who have looked at them");
+		return err_set(err, STATUS_INPUT, "refusing to approve in CI "
+			"($CI is set); run it locally after looking at the "
+			"images");
+	if (interactive && !isatty(STDIN_FILENO))
+		return err_set(err, STATUS_INPUT, "-i asks on a terminal, and "
+			"standard input is not one");
 	if (session_open(&s, o, "approve", SESSION_BUILD, err) ||
-	    testing_open(&t, &s, operand, 0, err))
+	    testing_open(t, &s, operand, 0, err))
 		goto out;
-	if (!has_reference(&t.suite)) {
+	if (!has_reference(&t->suite)) {
 		err_set(err, STATUS_INPUT, "none of these tests has a "
 			"reference picture");
 		goto out;
 	}
-	if (proc_catch_signals(err) || testing_capture(&t, 0, err))
+	if (proc_catch_signals(err) || testing_capture(t, 0, err))
 		goto out;
-	if (t.result.signal)
-		rc = 128 + t.result.signal;
-	else if (check_captures(&t, err) == 0)
-		rc = run(&t, err);
+	if (t->result.signal)
+		rc = 128 + t->result.signal;
+	else if ((force || check_captures(t, err) == 0) &&
+	    testing_judge(t, err) == 0)
+		rc = run(&a, err);
 out:
-	testing_close(&t);
+	testing_close(t);
 	session_close(&s);
 	return rc;
 }

@@ -677,6 +677,71 @@ void judge_budgets(struct judging *j)
 			test->budget[i].pass].name, test->budget[i].ms);
 }
 
+static int is_one_colour(const struct picture *p)
+{
+	size_t n = picture_size(p);
+
+	for (size_t i = 3; i < n; i++)
+		if (p->rgb[i] != p->rgb[i - 3])
+			return 0;
+	return 1;
+}
+
+static int has_nan(const void *value, size_t n)
+{
+	const char *p = value;
+
+	for (size_t i = 0; i < n; i++) {
+		float v;
+		memcpy(&v, p + 4 * i, 4);
+		if (isnan(v))
+			return 1;
+	}
+	return 0;
+}
+
+/* The tested pass, or for the image a buffer of the frame, that has NaN. */
+static char *find_nan(const struct judged *v, const struct manifest *m, int pass)
+{
+	if (!is_image(m, pass))
+		return v->texel && has_nan(v->texel, 4 *
+			(size_t)v->picture.width * (size_t)v->picture.height) ?
+			xstrdup(m->pass[pass].name) : NULL;
+	for (size_t b = 0; b < v->state.nbuffer; b++) {
+		const struct state_buffer *buffer = &v->state.buffer[b];
+		if (has_nan(v->file.data + buffer->at, buffer->bytes / 4))
+			return xstrdup(buffer->name);
+	}
+	return NULL;
+}
+
+int suite_is_other_picture(const struct suite_case *c)
+{
+	/* Checks that no reference has a part in. */
+	static const char *const other[] = { "nan", "inf", "mean", "deterministic",
+		"resolution_independent", "state_roundtrip", "pass" };
+
+	if (c->fault.message)
+		return 1;
+	for (size_t i = 0; i < c->ncheck; i++) {
+		const char *metric = c->check[i].metric;
+		int is_other = !strncmp(metric, "storage:", 8) ||
+			!strncmp(metric, "gpu_ms", 6);
+		for (size_t k = 0; k < sizeof other / sizeof *other; k++)
+			is_other |= !strcmp(metric, other[k]);
+		if (!is_other && !c->check[i].is_ok)
+			return 1;
+	}
+	return 0;
+}
+
+void suite_picture_release(struct suite_picture *p)
+{
+	buf_release(&p->png);
+	free(p->nan);
+	*p = (struct suite_picture) { .is_known = 0 };
+}
+
 int suite_picture(const struct suite_env *env, const struct suite *s,
 	const struct suite_case *c, struct suite_picture *out, struct err *err)
 {
@@ -704,7 +769,13 @@ int suite_picture(const struct suite_env *env, const struct suite *s,
 		out->is_known = 1;
 		out->is_equal = compared.is_equal;
 		out->rmse = compared.rmse;
+		out->max = compared.max;
 	}
+	/* Where the reference is of one colour, another one is no surprise. */
+	out->is_plain = is_one_colour(actual) &&
+		!(expected.rgb && is_one_colour(&expected));
+	memcpy(out->rgb, actual->rgb, sizeof out->rgb);
+	out->nan = find_nan(&v, s->manifest, c->test->pass);
 	rc = png_encode(actual->rgb, actual->width, actual->height, &out->png,
 		err);
 out:

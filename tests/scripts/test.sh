@@ -86,15 +86,15 @@ expect_bundles assembled
 
 # Approved, it passes; the picture of the failure is gone.
 expect_status 2 env CI=true "$STBUILD" approve
-expect_text err 'CI is set'
+expect_text err '$CI is set'
 [ ! -e ref ] || fail 'approved under CI'
-expect_status 0 "$STBUILD" approve -n
-expect_text out 'would be written'
+expect_status 0 "$STBUILD" approve -n --force
+expect_equal "$(cat out)" 'picture: would write ref/p.png (new)'
 [ ! -e ref ] || fail 'approved by -n'
 expect_status 0 "$STBUILD" approve -q
 [ ! -e ref ] || fail 'approved by -q'
-expect_status 0 "$STBUILD" approve
-expect_equal "$(cat out)" 'picture: ref/p.png written, there was none of this size'
+expect_status 0 "$STBUILD" approve --force
+expect_equal "$(cat out)" 'picture: ref/p.png written (new)'
 expect_pixel ref/p.png 7 3 '191 0 0 255'
 suite 0 7 0 6 0
 expect_json out ok true
@@ -152,7 +152,8 @@ expect_text report.xml '<testsuite name="a &lt;suite&gt;" tests="1" failures="1"
 expect_text report.xml '<testcase classname="picture" name="8x4@2">'
 expect_text report.xml '<failure message="rmse is 0.2'
 expect_status 0 "$STBUILD" approve pict
-expect_text out 'ref/p.png written, rmse to the old one 0.2'
+expect_text out 'picture: ref/p.png written (RMSE 0.21'
+expect_text out ', max 95/255 vs the old one)'
 suite 0 1 0 0 0 pict
 # Back again: known verdicts, but for the picture, whose reference is another now.
 cp first.json stbuild.json
@@ -329,7 +330,7 @@ expect_text out 'the picture is 16x4, and the reference 8x4'
 mkdir ../outside.$$
 ln -s ../outside.$$ link
 edit stbuild.toml 's|"other.png"|"link/new.png"|'
-expect_status 2 "$STBUILD" -f stbuild.toml approve unlike
+expect_status 2 "$STBUILD" -f stbuild.toml approve --force unlike
 [ -z "$(ls ../outside.$$)" ] || fail 'written outside the project'
 rmdir ../outside.$$
 rm link stbuild.toml
@@ -342,7 +343,7 @@ void mainImage(out vec4 c, in vec2 p)
 	c = vec4(texelFetch(iChannel0, ivec2(0), 0).rgb, 1.0);
 }
 GLSL
-"$STBUILD" approve -s
+"$STBUILD" approve -s --force
 git init -q .
 git config user.name t
 git config user.email t@example.org
@@ -376,7 +377,7 @@ expect_json out "changed[0]" "pass 'a'"
 expect_status 2 "$STBUILD" bisect --good HEAD~1 --bad HEAD 'level matters'
 expect_text err "nothing of test 'level matters' differs between HEAD~1 and HEAD"
 expect_status 2 "$STBUILD" bisect --good good --bad HEAD budget
-expect_text err "test 'budget' passes at HEAD, too"
+expect_text err "test 'budget' passes at HEAD as well"
 edit a.frag 's/texelFetch/no_such_function/'
 expect_status 1 "$STBUILD" test picture
 expect_text out 'no_such_function'

@@ -122,6 +122,7 @@ int cmd_version(struct options *o, const struct args_list *operand,
 int cmd_why(struct options *o, const struct args_list *operand,
 	struct err *err);
 
+extern const struct args_option approve_option[];
 extern const struct args_option bisect_option[];
 extern const struct args_option capture_option[];
 extern const struct args_option check_option[];

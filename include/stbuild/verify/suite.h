@@ -82,14 +82,21 @@ int suite_judge(const struct suite_env *env, struct suite *s,
 	const struct capture_result *result, struct err *err) WARN_UNUSED;
 
 /*
- * The picture of a case as PNG; rmse and is_known say how far the reference is
- * from it, when there is one of that size.
+ * The picture of a case as PNG, and what speaks for and against taking it as the
+ * reference.
  */
 struct suite_picture {
 	struct buf png;
-	int is_known, is_equal;
-	double rmse;
+	int is_known, is_equal;	/* known: the reference is there, in this size */
+	double rmse;		/* to the reference */
+	int max;		/* difference, of 255 */
+	int is_plain;		/* one colour, which rgb is; the reference is not */
+	unsigned char rgb[3];
+	char *nan;		/* the pass that has NaN at this frame; or null */
 };
+void suite_picture_release(struct suite_picture *p);
+/* 1 when a check against the reference fails, or nothing could be judged. */
+int suite_is_other_picture(const struct suite_case *c);
 int suite_picture(const struct suite_env *env, const struct suite *s,
 	const struct suite_case *c, struct suite_picture *out, struct err *err)
 	WARN_UNUSED;
