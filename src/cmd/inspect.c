@@ -151,7 +151,7 @@ static int describe_bundle(const char *path, const char *store, cJSON *json,
 	struct bundle b = { 0 };
 	if (bundle_open(path, &b, err) < 0)
 		return -1;
-	size_t before = errs->nerr;
+	size_t before = errs->nerr, start = text->len;
 	int verified = !bundle_verify(&b, errs);
 	cJSON_AddStringToObject(json, "trace", b.dir);
 	cJSON_AddItemToObject(json, "metadata", cJSON_Duplicate(b.json, 1));
@@ -187,11 +187,23 @@ static int describe_bundle(const char *path, const char *store, cJSON *json,
 	cJSON_AddNumberToObject(json, "gpu_pass_total_ms", total);
 	cJSON_AddBoolToObject(json, "verified", verified);
 	describe_history(store, &b, json, text);
-	buf_addf(text, "%-10s %zu artifacts, %s\n", "verified", b.nartifact,
-		verified ? "all as recorded" : "not as recorded");
 	if (!verified && errs->nerr == before)
 		errs_add(errs, STATUS_FAILED, path, 0, 0, NULL,
 			"the bundle does not verify");
+	if (verified) {
+		buf_addf(text, "%-10s %zu artifacts, all as recorded\n", "verified",
+			b.nartifact);
+	} else {
+		/* What matters most stands first. */
+		struct buf rest = BUF_INIT;
+		buf_addf(&rest, "%-10s %s: %zu %s not as recorded\n", "FAILED", b.dir,
+			errs->nerr - before, errs->nerr - before == 1 ? "artifact is"
+			: "artifacts are");
+		buf_add(&rest, buf_str(text) + start, text->len - start);
+		text->len = start;
+		buf_add(text, buf_str(&rest), rest.len);
+		buf_release(&rest);
+	}
 	bundle_release(&b);
 	return 0;
 }

@@ -35,12 +35,13 @@ static int write_picture(const struct replay *r, struct err *err)
 	return picture_write(&picture, output, err);
 }
 
+/* unwritten: why the picture was not written, if it was to be. */
 static void print_result(const struct options *o, const struct bundle *b,
-	const struct replay *r)
+	const struct replay *r, const struct err *unwritten)
 {
 	if (o->json) {
 		cJSON *json = json_start("replay");
-		if (!r->is_exact || !r->is_state_valid)
+		if (!r->is_exact || !r->is_state_valid || unwritten->message)
 			cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
 				cJSON_CreateFalse());
 		cJSON_AddStringToObject(json, "trace", b->dir);
@@ -55,8 +56,10 @@ static void print_result(const struct options *o, const struct bundle *b,
 		cJSON_AddItemToObject(json, "driver_equal", r->has_driver ?
 			cJSON_CreateBool(r->is_driver_equal) :
 			cJSON_CreateNull());
-		cJSON_AddItemToObject(json, "output", output ?
+		cJSON_AddItemToObject(json, "output", output && !unwritten->message ?
 			cJSON_CreateString(output) : cJSON_CreateNull());
+		if (unwritten->message)
+			cJSON_AddItemToObject(json, "error", error_json(unwritten));
 		cJSON *list = cJSON_AddArrayToObject(json, "conventions");
 		for (size_t i = 0; i < r->nconvention; i++)
 			cJSON_AddItemToArray(list,
@@ -91,6 +94,7 @@ int cmd_replay(struct options *o, const struct args_list *operand, struct err *e
 	struct bundle bundle = { 0 };
 	struct replay replay = { 0 };
 	struct replay_env env = { worker, driver, &s, NULL, 0 };
+	struct err unwritten = ERR_INIT;
 	int rc = -1;
 
 	if (operand->nitem != 1)
@@ -101,12 +105,15 @@ int cmd_replay(struct options *o, const struct args_list *operand, struct err *e
 	    bundle_open(operand->item[0], &bundle, err) ||
 	    replay_run(&env, &bundle, &replay, err))
 		goto out;
-	if (output && write_picture(&replay, err))
-		goto out;
-	print_result(o, &bundle, &replay);
-	rc = replay.is_exact && replay.is_state_valid ? STATUS_OK :
-		STATUS_FAILED;
+	/* A picture that cannot be written costs nothing of the verdict. */
+	int failed = output ? write_picture(&replay, &unwritten) : 0;
+	print_result(o, &bundle, &replay, &unwritten);
+	if (failed)
+		log_error("%s", unwritten.message);
+	rc = !replay.is_exact || !replay.is_state_valid ? STATUS_FAILED
+		: failed ? (int)unwritten.status : STATUS_OK;
 out:
+	err_release(&unwritten);
 	if (rc != STATUS_OK && proc_signal() != 0) {
 		err_release(err);
 		rc = 128 + proc_signal();

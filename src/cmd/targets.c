@@ -198,6 +198,13 @@ out:
 	return rc;
 }
 
+/* Whether a trace says frames, and nothing of how they are drawn. */
+static int is_plain(const struct trace *t)
+{
+	return !t->preset && !t->width && !t->height && !(t->fps > 0) && !t->nset
+		&& !t->has_timeline && !t->include_intermediates;
+}
+
 /* A frame option without a target: the project's own defaults. */
 static int add_default(const struct manifest *m, const struct target_options *o,
 	struct targets *t, struct err *err)
@@ -211,8 +218,12 @@ static int add_default(const struct manifest *m, const struct target_options *o,
 	}
 	struct capture_request *r = add_request(t, o, NULL, "default", frame,
 		n);
-	/* A trace of that name in the manifest keeps its bundles. */
-	r->is_one_off |= m->has_traces && manifest_trace(m, "default") >= 0;
+	/*
+	 * A trace of that name in the manifest keeps its bundles, unless it is
+	 * the defaults by name, as import writes it.
+	 */
+	int named = m->has_traces ? manifest_trace(m, "default") : -1;
+	r->is_one_off |= named >= 0 && !is_plain(&m->trace[named]);
 	return 0;
 }
 

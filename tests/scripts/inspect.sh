@@ -96,11 +96,14 @@ rm b.sttrace/final.png
 ln -s ../picture b.sttrace/final.png
 printf picture >picture
 expect_status 1 "$STBUILD" inspect b.sttrace
-expect_text out 'not as recorded'
+expect_equal "$(head -n 1 out)" 'FAILED     b.sttrace: 1 artifact is not as recorded'
+expect_no_text out verified
 expect_text err final.png
 rm b.sttrace/final.png b.sttrace/state.ststate
 expect_status 1 "$STBUILD" inspect b.sttrace --json
 expect_json out 'errors#' 2
+expect_status 1 "$STBUILD" inspect b.sttrace/project.sttf b.sttrace
+expect_text out 'FAILED     b.sttrace: 2 artifacts are not as recorded'
 
 # No document at all.
 expect_status 2 "$STBUILD" inspect nowhere.sttrace

@@ -123,6 +123,19 @@ expect_status 0 "$STBUILD" replay traces/led@5.sttrace -o again.png --json
 expect_json out output again.png
 expect_same again.png traces/led@5.sttrace/final.png
 
+# In folders that are made for it; one that cannot be written costs no verdict.
+expect_status 0 "$STBUILD" replay traces/led@5.sttrace -o deep/er/x.png
+expect_same deep/er/x.png again.png
+expect_status 3 "$STBUILD" replay traces/led@5.sttrace -o again.png/x.png
+expect_text out 'picture bit-exact, state equal, same driver'
+expect_text err again.png
+expect_status 3 "$STBUILD" replay traces/led@5.sttrace -o deep --json
+expect_json out ok false
+expect_json out exact true
+expect_json out output null
+expect_text err deep
+[ -n "$("$JSONQ" out error.message)" ] || fail 'no reason'
+
 # An import of it is that project again.
 expect_status 0 "$STBUILD" import traces/hero@7.sttrace -o imported
 expect_status 0 "$STBUILD" -C imported check
