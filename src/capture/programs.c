@@ -125,7 +125,7 @@ int program_load(const struct program_env *env, const struct variant *v,
 		&& compile(env, pass, out, &ok, &log, err) < 0)
 		goto out;
 	if (!ok) {
-		shader_log(m, p, &out->source, log, err);
+		shader_log(m, p, &out->source, &out->shader, log, err);
 		goto out;
 	}
 	/* GL does not tell; the text does. */
@@ -151,8 +151,8 @@ int program_link(const struct program_env *env, const struct variant *v,
 	if (compile(env, pass, program, &ok, &log, err) < 0)
 		goto out;
 	if (!ok) {
-		shader_log(v->manifest, program->pass, &program->source, log,
-			err);
+		shader_log(v->manifest, program->pass, &program->source,
+			&program->shader, log, err);
 		goto out;
 	}
 	ret = 0;

@@ -9,9 +9,14 @@
 #define TEXT_MAX 60	/* of a macro that is shown as it stands */
 
 struct finder {
-	const struct glsl *g;
+	const struct preprocess *p;
+	const struct glsl *g;	/* its raw tokens */
 	const struct source *source;
-	size_t *function;	/* a token each: index + 1 of the one it is in */
+	size_t *function;	/* a raw token each: index + 1 of the one it is in */
+	size_t *name;		/* a function each: the raw token */
+	unsigned char *is_used;	/* a function each */
+	unsigned char *is_macro_used;
+	size_t macro;		/* of those, the next one in the text */
 	struct part *part;
 	struct buf *tokens;	/* a part each */
 	size_t npart, cap, tokens_cap;
@@ -21,6 +26,62 @@ struct finder {
 	size_t file;
 	int line, text_line;
 };
+
+/* Functions among the tokens that are compiled, by raw tokens. */
+static void find_functions(struct finder *f)
+{
+	const struct glsl *g = f->g;
+	struct glsl active = { .text = g->text, .ntext = g->ntext };
+	size_t *raw = xcalloc(g->ntoken + 1, sizeof *raw), nfunction = 0;
+	struct glsl_function *function;
+	active.token = xcalloc(g->ntoken + 1, sizeof *active.token);
+	for (size_t i = 0; i < g->ntoken; i++) {
+		if (!f->p->is_active[i] || g->token[i].is_directive)
+			continue;
+		raw[active.ntoken] = i;
+		active.token[active.ntoken++] = g->token[i];
+	}
+	if (!glsl_functions(&active, &function, &nfunction))
+		nfunction = 0;
+	f->name = xcalloc(nfunction + 1, sizeof *f->name);
+	f->is_used = xcalloc(nfunction + 1, 1);
+	f->function = xcalloc(g->ntoken + 1, sizeof *f->function);
+	for (size_t k = 0; k < nfunction; k++) {
+		f->name[k] = raw[function[k].name];
+		for (size_t i = raw[function[k].first];
+			i <= raw[function[k].last]; i++)
+			f->function[i] = k + 1;
+	}
+	free(function);
+	free(active.token);
+	free(raw);
+}
+
+static void find_used(struct finder *f)
+{
+	const struct preprocess *p = f->p;
+	for (size_t i = 0; i < p->code.ntoken; i++) {
+		size_t in = f->function[p->origin[i]];
+		if (in && p->code.is_kept[i])
+			f->is_used[in - 1] = 1;
+	}
+	f->is_macro_used = xcalloc(p->nmacro + 1, 1);
+	for (size_t i = 0; i < p->nuse; i++) {
+		size_t in = f->function[p->use[i].raw];
+		if (!in || f->is_used[in - 1])
+			f->is_macro_used[p->use[i].macro] = 1;
+	}
+}
+
+/* The macro that the directive defines; asked in the order of the text. */
+static int is_used_macro(struct finder *f, size_t hash)
+{
+	const struct preprocess *p = f->p;
+	while (f->macro < p->nmacro && p->macro[f->macro].raw < hash)
+		f->macro++;
+	return f->macro == p->nmacro || p->macro[f->macro].raw != hash
+		|| f->is_macro_used[f->macro];
+}
 
 /* "#line N S", which is ours: what follows is line N of file S. */
 static void note_seam(struct finder *f, size_t hash)
@@ -35,8 +96,8 @@ static void note_seam(struct finder *f, size_t hash)
 	f->text_line = (int)g->token[hash].line + 1;
 }
 
-static size_t find_part(struct finder *f, enum part_kind kind, size_t name,
-	size_t token)
+static size_t find_part(struct finder *f, enum part_kind kind, int is_used,
+	size_t name, size_t token)
 {
 	const char *text = "";
 	size_t n = 0;
@@ -44,7 +105,6 @@ static size_t find_part(struct finder *f, enum part_kind kind, size_t name,
 		? f->source->file[f->file] : "";
 	if (kind != PART_REST)
 		text = glsl_token_text(f->g, name, &f->scratch, &n);
-	int is_used = f->g->is_kept[name];
 	buf_reset(&f->key);
 	buf_addf(&f->key, "%d %d %zu ", (int)kind, is_used, f->file);
 	buf_add(&f->key, text, n);
@@ -83,8 +143,9 @@ static void read_directive(struct finder *f, size_t hash, size_t end)
 	const struct glsl *g = f->g;
 	int is_macro = glsl_is(g, hash + 1, "define") && hash + 2 < end
 		&& g->token[hash + 2].kind == GLSL_WORD;
-	size_t part = is_macro ? find_part(f, PART_MACRO, hash + 2, hash)
-		: find_part(f, PART_REST, hash, hash);
+	size_t part = is_macro ? find_part(f, PART_MACRO,
+		is_used_macro(f, hash), hash + 2, hash)
+		: find_part(f, PART_REST, 1, hash, hash);
 	struct buf *tokens = &f->tokens[part];
 	size_t body = tokens->len;
 	/* What an #ifdef chooses from may be defined twice. */
@@ -105,18 +166,25 @@ static void read_directive(struct finder *f, size_t hash, size_t end)
 		p->text[--n] = '\0';
 }
 
-void parts_find(const struct glsl *g, const struct source *source,
+/* Directives whose meaning is in what they let through. */
+static int is_condition(const struct glsl *g, size_t hash)
+{
+	static const char *const word[] = { "if", "ifdef", "ifndef", "elif",
+		"else", "endif", "version" };
+	for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+		if (glsl_is(g, hash + 1, word[i]))
+			return 1;
+	return g->token[hash + 1].kind == GLSL_LINE_END;
+}
+
+void parts_find(const struct preprocess *p, const struct source *source,
 	struct part **out, size_t *n)
 {
-	struct finder f = { .g = g, .source = source, .line = 1, .text_line = 1 };
-	struct glsl_function *function = NULL;
-	size_t nfunction = 0;
-	if (!glsl_functions(g, &function, &nfunction))
-		nfunction = 0;
-	f.function = xcalloc(g->ntoken + 1, sizeof *f.function);
-	for (size_t k = 0; k < nfunction; k++)
-		for (size_t i = function[k].first; i <= function[k].last; i++)
-			f.function[i] = k + 1;
+	const struct glsl *g = &p->raw;
+	struct finder f = { .p = p, .g = g, .source = source, .line = 1,
+		.text_line = 1 };
+	find_functions(&f);
+	find_used(&f);
 	for (size_t i = 0; i < g->ntoken; ) {
 		const struct glsl_token *t = &g->token[i];
 		size_t in = f.function[i];
@@ -124,17 +192,17 @@ void parts_find(const struct glsl *g, const struct source *source,
 			size_t end = directive_end(g, i);
 			if (glsl_is(g, i + 1, "line"))
 				note_seam(&f, i);
-			else if (in)
-				add_tokens(&f, find_part(&f, PART_FUNCTION,
-					function[in - 1].name, i), i, end);
-			else
+			else if (p->is_active[i] && !is_condition(g, i))
 				read_directive(&f, i, end);
 			i = end;
 			continue;
 		}
-		size_t part = in ? find_part(&f, PART_FUNCTION,
-			function[in - 1].name, i) : find_part(&f, PART_REST, i, i);
-		add_tokens(&f, part, i, i + 1);
+		if (p->is_active[i]) {
+			size_t part = in ? find_part(&f, PART_FUNCTION,
+				f.is_used[in - 1], f.name[in - 1], i)
+				: find_part(&f, PART_REST, 1, i, i);
+			add_tokens(&f, part, i, i + 1);
+		}
 		i++;
 	}
 	for (size_t i = 0; i < f.npart; i++) {
@@ -143,7 +211,9 @@ void parts_find(const struct glsl *g, const struct source *source,
 	}
 	free(f.tokens);
 	free(f.function);
-	free(function);
+	free(f.name);
+	free(f.is_used);
+	free(f.is_macro_used);
 	map_release(&f.index);
 	buf_release(&f.scratch);
 	buf_release(&f.key);

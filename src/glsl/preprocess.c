@@ -303,11 +303,8 @@ static int undefine(struct preprocessor *pp, size_t at, size_t end,
 	if (check_name(pp, at, end, "undef", raw))
 		return -1;
 	struct pp_token name = pp_raw_token(pp, at);
-	const struct pp_macro *m = pp_find(pp, &name);
-	if (!m)
-		return 0;
-	pp_note_use(pp, m, raw);
-	map_put(&pp->name, name.text, name.len, 0);
+	if (pp_find(pp, &name))
+		map_put(&pp->name, name.text, name.len, 0);
 	return 0;
 }
 

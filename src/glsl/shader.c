@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "util/limits.h"
+#include "glsl/preprocess.h"
 #include "glsl/shader_rewrite.h"
+#include "glsl/shader_zero.h"
 #include "util/map.h"
 #include "util/mem.h"
 
@@ -16,6 +18,7 @@ struct plan {
 	int is_compute;
 	const char *entry;
 	struct map declared;	/* uniforms that the user's text has */
+	struct preprocess user;
 };
 
 const char *shader_entry(enum pass_kind kind)
@@ -68,8 +71,7 @@ static int uses_old_lookups(const struct glsl *g)
 }
 
 static int plan_pass(struct plan *plan, const struct manifest *m, int p,
-	const struct glsl *user, const struct shader_target *target,
-	struct err *err)
+	const struct shader_target *target, struct err *err)
 {
 	const struct pass *pass = &m->pass[p];
 	plan->m = m;
@@ -90,10 +92,66 @@ static int plan_pass(struct plan *plan, const struct manifest *m, int p,
 			"or ARB_ES3_compatibility; shader.dialect = \"glsl\" may help",
 			pass->name);
 	plan->version = plan->is_essl ? 300
-		: !has_storage && (target->gl_version < 430
-			|| uses_old_lookups(user)) ? 410 : 430;
-	glsl_uniforms(user, &plan->declared);
+		: !has_storage && target->gl_version < 430 ? 410 : 430;
 	return 0;
+}
+
+/* ANCESTOR 38: words for what nothing plays. */
+static const struct {
+	const char *vector, *value;
+	const char *word[4];
+} audio[] = {
+	{ "Bands", "0.0", { "Loudness", "Bass", "Mid", "Treble" } },
+	{ "Hits", "0.0", { "Onset", "Kick", "Snare", "Hihat" } },
+	{ "Beat", "0.0", { "Bpm", "BeatPhase", "BeatConfidence",
+		"BeatStrength" } },
+	{ "Stereo", "0.0", { "StereoWidth", "StereoBalance",
+		"StereoCorrelation", "EnergyTrend" } },
+	{ "Structure", "0.0", { "Drop", "SectionChange",
+		"SpectralCentroid", "SpectralFlux" } },
+	{ "Meta", "0.0, 1.0, 0.0, 0.0", { "Available", "Silence",
+		"SampleRate", NULL } }
+};
+
+void shader_defines(const struct manifest *m, int p, struct buf *out)
+{
+	if (m->dialect == DIALECT_ESSL) {
+		buf_addstr(out, "#define HW_PERFORMANCE 1\n");
+		return;
+	}
+	if (m->pass[p].kind == PASS_IMAGE)
+		buf_addstr(out, "#define SHADERTOY_CLAMP_OUTPUT 1\n");
+	for (size_t i = 0; i < sizeof audio / sizeof *audio; i++)
+		for (int k = 0; k < 4 && audio[i].word[k]; k++)
+			buf_addf(out, "#define iAudio%s iMusic%s.%c\n",
+				audio[i].word[k], audio[i].vector, "xyzw"[k]);
+}
+
+static int preprocess_user(struct plan *plan, int p,
+	const struct source *source, struct err *err)
+{
+	struct buf define = BUF_INIT;
+	shader_defines(plan->m, p, &define);
+	struct preprocess_options options = {
+		plan->is_essl, plan->version, buf_str(&define)
+	};
+	int result = preprocess(&options, source->text, source->ntext,
+		&plan->user, err);
+	if (!result && plan->version == 430 && !plan->is_compute
+		&& !plan->pass->nstorage && uses_old_lookups(&plan->user.code)) {
+		plan->version = options.version = 410;
+		preprocess_release(&plan->user);
+		result = preprocess(&options, source->text, source->ntext,
+			&plan->user, err);
+	}
+	buf_release(&define);
+	if (!result) {
+		glsl_uniforms(&plan->user.code, &plan->declared);
+		return 0;
+	}
+	int line, column;
+	preprocess_place(&plan->user, plan->user.fault, &line, &column);
+	return shader_fault(plan->m, p, source, line, column, err);
 }
 
 /* Declarations ------------------------------------------------------------- */
@@ -139,28 +197,9 @@ static const char *texel_layout(enum format format)
 /* ANCESTOR 38, as they are when nothing plays. */
 static void add_audio_words(struct buf *out)
 {
-	static const struct {
-		const char *vector, *value;
-		const char *word[4];
-	} row[] = {
-		{ "Bands", "0.0", { "Loudness", "Bass", "Mid", "Treble" } },
-		{ "Hits", "0.0", { "Onset", "Kick", "Snare", "Hihat" } },
-		{ "Beat", "0.0", { "Bpm", "BeatPhase", "BeatConfidence",
-			"BeatStrength" } },
-		{ "Stereo", "0.0", { "StereoWidth", "StereoBalance",
-			"StereoCorrelation", "EnergyTrend" } },
-		{ "Structure", "0.0", { "Drop", "SectionChange",
-			"SpectralCentroid", "SpectralFlux" } },
-		{ "Meta", "0.0, 1.0, 0.0, 0.0", { "Available", "Silence",
-			"SampleRate", NULL } }
-	};
-	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-		buf_addf(out, "const vec4 iMusic%s = vec4(%s);\n", row[i].vector,
-			row[i].value);
-		for (int k = 0; k < 4 && row[i].word[k]; k++)
-			buf_addf(out, "#define iAudio%s iMusic%s.%c\n",
-				row[i].word[k], row[i].vector, "xyzw"[k]);
-	}
+	for (size_t i = 0; i < sizeof audio / sizeof *audio; i++)
+		buf_addf(out, "const vec4 iMusic%s = vec4(%s);\n",
+			audio[i].vector, audio[i].value);
 	buf_addstr(out,
 		"float sampleAudioSpectrum(sampler2D music, float x) "
 		"{ return texture(music, vec2(x, 0.25)).r; }\n"
@@ -198,14 +237,10 @@ static void add_channels(struct buf *out, const struct plan *plan)
 }
 
 static void add_declarations(struct buf *out, const struct plan *plan,
-	const struct variant_pass *size, const struct glsl *user)
+	const struct variant_pass *size)
 {
 	const struct manifest *m = plan->m;
 	const struct pass *pass = plan->pass;
-	if (m->dialect == DIALECT_ESSL)
-		buf_addstr(out, "#define HW_PERFORMANCE 1\n");
-	if (pass->kind == PASS_IMAGE && m->dialect == DIALECT_GLSL)
-		buf_addstr(out, "#define SHADERTOY_CLAMP_OUTPUT 1\n");
 	add_uniform(out, plan, "vec3", "iResolution", 0);
 	add_uniform(out, plan, "float", "iTime", 0);
 	add_uniform(out, plan, "float", "iTimeDelta", 0);
@@ -215,7 +250,8 @@ static void add_declarations(struct buf *out, const struct plan *plan,
 	add_uniform(out, plan, "vec4", "iDate", 0);
 	add_uniform(out, plan, "float", "iSampleRate", 0);
 	if (plan->is_compute
-		|| (!plan->is_essl && glsl_mentions(user, "iIteration", 0)))
+		|| (!plan->is_essl
+			&& glsl_mentions(&plan->user.code, "iIteration", 0)))
 		add_uniform(out, plan, "int", "iIteration", 0);
 	add_channels(out, plan);
 	if (m->dialect == DIALECT_GLSL)
@@ -251,81 +287,154 @@ static void add_declarations(struct buf *out, const struct plan *plan,
 
 /* main --------------------------------------------------------------------- */
 
-/* 1 for the site's first form, mainSound(float time). */
-static int is_old_sound(const struct glsl *g)
+/* What the user's text says of the entry point. */
+struct entry {
+	int is_found;		/* with the types that were asked for */
+	struct buf parameters;	/* of a prototype that fits it */
+};
+
+/* The parameter between first and end: 1 when it is of that type. */
+static int read_parameter(const struct glsl *g, size_t first, size_t end,
+	const char *type, struct buf *out)
 {
-	for (size_t i = 1; i + 1 < g->ntoken; i++) {
-		if (!glsl_is(g, i, "mainSound") || !glsl_is(g, i + 1, "(")
-			|| g->token[i - 1].kind != GLSL_WORD)
+	static const char *const qualifier[] = { "const", "in", "out", "inout",
+		"highp" };
+	int has_type = 0;
+	for (size_t i = first; i < end; i++) {
+		if (g->token[i].kind != GLSL_WORD || has_type > 1)
+			return 0;
+		if (has_type) {		/* its name */
+			has_type++;
 			continue;
-		size_t j = i + 2;
-		while (j < g->ntoken && !glsl_is(g, j, ",") && !glsl_is(g, j, ")"))
-			j++;
-		return glsl_is(g, j, ")");
+		}
+		const char *word = NULL;
+		for (size_t k = 0; k < sizeof qualifier / sizeof *qualifier; k++)
+			if (glsl_is(g, i, qualifier[k]))
+				word = qualifier[k];
+		if (glsl_is(g, i, "lowp") || glsl_is(g, i, "mediump"))
+			word = "highp";
+		if (glsl_is(g, i, type)) {
+			word = type;
+			has_type = 1;
+		}
+		if (!word)
+			return 0;
+		buf_addf(out, "%s ", word);
 	}
-	return 0;
+	return has_type;
 }
 
-static void add_main(struct buf *out, const struct plan *plan,
-	const struct glsl *user, const char *qualifier)
+/* Whether the function has these types, a null behind them. */
+static int read_entry(const struct glsl *g, const struct glsl_function *fn,
+	const char *const *type, struct buf *out)
 {
-	switch (plan->pass->kind) {
-	case PASS_COMPUTE:
-		buf_addstr(out,
-			"void mainCompute(ivec2 pixel);\n"
-			"void main()\n"
-			"{\n"
-			"	ivec2 pixel = ivec2(gl_GlobalInvocationID.xy);\n"
-			"	if (all(lessThan(pixel, ivec2(iResolution.xy))))\n"
-			"		mainCompute(pixel);\n"
-			"}\n");
-		return;
-	case PASS_SOUND: {
-		int is_old = is_old_sound(user);
-		buf_addf(out,
-			"uniform int " SHADER_SAMPLE ";\n"
-			"uniform int " SHADER_WIDTH ";\n"
-			"vec2 mainSound(%sfloat time);\n"
-			"void main()\n"
-			"{\n"
-			"	ivec2 texel = ivec2(gl_FragCoord.xy);\n"
-			"	int number = " SHADER_SAMPLE " + texel.y * " SHADER_WIDTH
-			" + texel.x;\n"
-			"	stb_color = vec4(mainSound(%sfloat(number) / iSampleRate), "
-			"0.0, 1.0);\n"
-			"}\n", is_old ? "" : "int number, ", is_old ? "" : "number, ");
-		return;
+	size_t at = fn->open + 1;
+	buf_reset(out);
+	for (; *type; type++) {
+		size_t end = at;
+		while (end < fn->close && !glsl_is(g, end, ","))
+			end++;
+		if (!read_parameter(g, at, end, *type, out))
+			return 0;
+		if (type[1] && end == fn->close)
+			return 0;
+		if (type[1])
+			buf_addstr(out, ", ");
+		at = end + 1;
 	}
-	case PASS_CUBEMAP:
-		/* OpenGL 4.5 specification, table 8.19, the other way round. */
-		buf_addf(out,
-			"uniform int " SHADER_FACE ";\n"
-			"void mainCubemap(%s vec4 color, in vec2 coord, in vec3 origin, "
-			"in vec3 direction);\n"
-			"void main()\n"
-			"{\n"
-			"	vec2 p = gl_FragCoord.xy / 512.0 - 1.0;\n"
-			"	vec3 d = " SHADER_FACE " == 0 ? vec3(1.0, -p.y, -p.x)\n"
-			"		: " SHADER_FACE " == 1 ? vec3(-1.0, -p.y, p.x)\n"
-			"		: " SHADER_FACE " == 2 ? vec3(p.x, 1.0, p.y)\n"
-			"		: " SHADER_FACE " == 3 ? vec3(p.x, -1.0, -p.y)\n"
-			"		: " SHADER_FACE " == 4 ? vec3(p.x, -p.y, 1.0)\n"
-			"		: vec3(-p.x, -p.y, -1.0);\n"
-			"	vec4 color = vec4(0.0);\n"
-			"	mainCubemap(color, gl_FragCoord.xy, vec3(0.0), normalize(d));\n"
-			"	stb_color = color;\n"
-			"}\n", qualifier);
-		return;
-	case PASS_IMAGE:
-	case PASS_BUFFER:
-		break;
-	}
+	return at == fn->close + 1;
+}
+
+static void find_entry(const struct plan *plan, const char *const *type,
+	struct entry *out)
+{
+	const struct glsl *g = &plan->user.code;
+	struct glsl_function *fn;
+	size_t nfn;
+	*out = (struct entry) { .is_found = 0 };
+	glsl_functions(g, &fn, &nfn);
+	for (size_t i = 0; i < nfn && !out->is_found; i++)
+		if (glsl_is(g, fn[i].name, plan->entry))
+			out->is_found = read_entry(g, &fn[i], type,
+				&out->parameters);
+	free(fn);
+}
+
+/* "TYPE NAME(...);" as the user has it, or else as it should be. */
+static void add_prototype(struct buf *out, const struct plan *plan,
+	const char *result, const char *const *type, const char *otherwise)
+{
+	struct entry entry;
+	find_entry(plan, type, &entry);
+	buf_addf(out, "%s %s(%s);\n", result, plan->entry,
+		entry.is_found ? buf_str(&entry.parameters) : otherwise);
+	buf_release(&entry.parameters);
+}
+
+static void add_main_sound(struct buf *out, const struct plan *plan,
+	const char *zero)
+{
+	static const char *const old_type[] = { "float", NULL };
+	static const char *const type[] = { "int", "float", NULL };
+	struct entry entry;
+	/* The site's first form is mainSound(float time). */
+	find_entry(plan, old_type, &entry);
+	int is_old = entry.is_found;
+	buf_release(&entry.parameters);
+	buf_addstr(out,
+		"uniform int " SHADER_SAMPLE ";\n"
+		"uniform int " SHADER_WIDTH ";\n");
+	add_prototype(out, plan, "vec2", is_old ? old_type : type,
+		"int number, float time");
 	buf_addf(out,
-		"void mainImage(%s vec4 color, in vec2 coord);\n"
 		"void main()\n"
 		"{\n"
+		"%s"
+		"	ivec2 texel = ivec2(gl_FragCoord.xy);\n"
+		"	int number = " SHADER_SAMPLE " + texel.y * " SHADER_WIDTH
+		" + texel.x;\n"
+		"	stb_color = vec4(mainSound(%sfloat(number) / iSampleRate), "
+		"0.0, 1.0);\n"
+		"}\n", zero, is_old ? "" : "number, ");
+}
+
+static void add_main_cubemap(struct buf *out, const struct plan *plan,
+	const char *zero)
+{
+	static const char *const type[] = { "vec4", "vec2", "vec3", "vec3",
+		NULL };
+	/* OpenGL 4.5 specification, table 8.19, the other way round. */
+	buf_addstr(out, "uniform int " SHADER_FACE ";\n");
+	add_prototype(out, plan, "void", type,
+		"out vec4 color, in vec2 coord, in vec3 origin, in vec3 direction");
+	buf_addf(out,
+		"void main()\n"
+		"{\n"
+		"%s"
+		"	vec2 p = gl_FragCoord.xy / 512.0 - 1.0;\n"
+		"	vec3 d = " SHADER_FACE " == 0 ? vec3(1.0, -p.y, -p.x)\n"
+		"		: " SHADER_FACE " == 1 ? vec3(-1.0, -p.y, p.x)\n"
+		"		: " SHADER_FACE " == 2 ? vec3(p.x, 1.0, p.y)\n"
+		"		: " SHADER_FACE " == 3 ? vec3(p.x, -1.0, -p.y)\n"
+		"		: " SHADER_FACE " == 4 ? vec3(p.x, -p.y, 1.0)\n"
+		"		: vec3(-p.x, -p.y, -1.0);\n"
 		"	vec4 color = vec4(0.0);\n"
-		"	mainImage(color, gl_FragCoord.xy);\n", qualifier);
+		"	mainCubemap(color, gl_FragCoord.xy, vec3(0.0), normalize(d));\n"
+		"	stb_color = color;\n"
+		"}\n", zero);
+}
+
+static void add_main_image(struct buf *out, const struct plan *plan,
+	const char *zero)
+{
+	static const char *const type[] = { "vec4", "vec2", NULL };
+	add_prototype(out, plan, "void", type, "out vec4 color, in vec2 coord");
+	buf_addf(out,
+		"void main()\n"
+		"{\n"
+		"%s"
+		"	vec4 color = vec4(0.0);\n"
+		"	mainImage(color, gl_FragCoord.xy);\n", zero);
 	if (plan->pass->kind == PASS_BUFFER) {
 		buf_addstr(out, "	stb_color = color;\n}\n");
 		return;
@@ -336,6 +445,38 @@ static void add_main(struct buf *out, const struct plan *plan,
 		"		color.g > 0.0 ? min(color.g, 1.0) : 0.0,\n"
 		"		color.b > 0.0 ? min(color.b, 1.0) : 0.0, 1.0);\n"
 		"}\n");
+}
+
+/* Its own "out" is set to zero where it begins, as all are (shader_zero.h). */
+static void add_main(struct buf *out, const struct plan *plan, int has_zeros)
+{
+	static const char *const type[] = { "ivec2", NULL };
+	const char *zero = has_zeros ? "	" ZERO_FUNCTION "();\n" : "";
+	if (has_zeros)
+		buf_addstr(out, "void " ZERO_FUNCTION "();\n");
+	switch (plan->pass->kind) {
+	case PASS_COMPUTE:
+		add_prototype(out, plan, "void", type, "ivec2 pixel");
+		buf_addf(out,
+			"void main()\n"
+			"{\n"
+			"%s"
+			"	ivec2 pixel = ivec2(gl_GlobalInvocationID.xy);\n"
+			"	if (all(lessThan(pixel, ivec2(iResolution.xy))))\n"
+			"		mainCompute(pixel);\n"
+			"}\n", zero);
+		return;
+	case PASS_SOUND:
+		add_main_sound(out, plan, zero);
+		return;
+	case PASS_CUBEMAP:
+		add_main_cubemap(out, plan, zero);
+		return;
+	case PASS_IMAGE:
+	case PASS_BUFFER:
+		add_main_image(out, plan, zero);
+		return;
+	}
 }
 
 /* Texts -------------------------------------------------------------------- */
@@ -361,15 +502,15 @@ static char *vertex_text(const struct plan *plan)
 	return buf_detach(&out);
 }
 
-static char *stage_text(const struct plan *plan,
-	const struct variant_pass *size, const struct glsl *user)
+static char *stage_text(struct plan *plan, const struct variant_pass *size,
+	struct shader *shader)
 {
 	struct buf out = BUF_INIT;
 	struct rewrite rewrite;
 	struct rewrite_options options = {
-		plan->is_essl, plan->is_compute || plan->pass->nstorage, plan->entry
+		plan->is_essl, plan->is_compute || plan->pass->nstorage
 	};
-	shader_rewrite(user, &options, &rewrite);
+	shader_rewrite(&plan->user, &options, &rewrite);
 	add_version(&out, plan);
 	if (rewrite.extensions.len) {
 		buf_add(&out, rewrite.extensions.data, rewrite.extensions.len);
@@ -387,27 +528,29 @@ static char *stage_text(const struct plan *plan,
 			"precision highp sampler2D;\n"
 			"precision highp sampler3D;\n"
 			"precision highp samplerCube;\n");
-	add_declarations(&out, plan, size, user);
-	add_main(&out, plan, user, rewrite.is_inout ? "inout" : "out");
+	add_declarations(&out, plan, size);
+	add_main(&out, plan, rewrite.zeros.len > 0);
 	buf_addf(&out, "#line %d 1\n", REWRITE_LINE_BASE + 1);
 	buf_add(&out, buf_str(&rewrite.text), rewrite.text.len);
+	if (rewrite.zeros.len)
+		buf_addf(&out, "void " ZERO_FUNCTION "() {%s}\n",
+			rewrite.zeros.data);
+	shader->place = rewrite.place;
+	shader->nplace = rewrite.nplace;
+	rewrite.place = NULL;
 	rewrite_release(&rewrite);
 	return buf_detach(&out);
 }
 
 /*
  * Names of the blocks that are declared readonly, at each of their
- * declarations; none where a directive plays with the words.
+ * declarations.
  */
 static void find_readonly(const struct glsl *g, struct map *names)
 {
 	struct buf scratch = BUF_INIT;
 	int is_readonly = 0;
 
-	for (size_t i = 0; i < g->ntoken; i++)
-		if (g->token[i].is_directive && (glsl_is(g, i, "readonly")
-			|| glsl_is(g, i, "buffer")))
-			return;
 	for (size_t i = 0; i + 2 < g->ntoken; i++) {
 		if (glsl_is(g, i, ";") || glsl_is(g, i, "}") || glsl_is(g, i, "{"))
 			is_readonly = 0;
@@ -464,12 +607,12 @@ int shader_build(const struct variant *v, int p, const struct source *source,
 {
 	*out = (struct shader) { .is_compute = 0 };
 	int result = -1;
-	struct plan plan = { 0 };
-	struct glsl user;
-	glsl_lex(&user, source->text, source->ntext);
-	if (plan_pass(&plan, v->manifest, p, &user, target, err))
+	struct plan plan = { .version = 0 };
+	struct glsl *code = &plan.user.code;
+	if (plan_pass(&plan, v->manifest, p, target, err)
+		|| preprocess_user(&plan, p, source, err))
 		goto out;
-	if (!glsl_mentions(&user, plan.entry, 0) && !glsl_mentions(&user, "##", 0)) {
+	if (!glsl_mentions(code, plan.entry, 0)) {
 		err_set(err, STATUS_FAILED, "pass '%s' has no %s; it begins with '%s'",
 			plan.pass->name, plan.entry, entry_example(plan.pass->kind));
 		err_place(err, plan.pass->source, 0, 0, NULL);
@@ -478,16 +621,16 @@ int shader_build(const struct variant *v, int p, const struct source *source,
 	out->is_compute = plan.is_compute;
 	if (!plan.is_compute)
 		out->vertex = vertex_text(&plan);
-	out->stage = stage_text(&plan, &v->pass[p], &user);
+	out->stage = stage_text(&plan, &v->pass[p], out);
 	find_program_id(out, &plan);
-	glsl_drop_unused(&user, plan.entry);
-	glsl_canonical(&user, 1, &out->tokens);
-	parts_find(&user, source, &out->part, &out->npart);
-	out->has_discard = glsl_mentions(&user, "discard", 1);
-	find_readonly(&user, &out->readonly);
+	glsl_drop_unused(code, plan.entry);
+	glsl_canonical(code, 1, &out->tokens);
+	parts_find(&plan.user, source, &out->part, &out->npart);
+	out->has_discard = glsl_mentions(code, "discard", 1);
+	find_readonly(code, &out->readonly);
 	result = 0;
 out:
-	glsl_release(&user);
+	preprocess_release(&plan.user);
 	map_release(&plan.declared);
 	return result;
 }
@@ -501,6 +644,7 @@ void shader_release(struct shader *s)
 	free(s->stage);
 	buf_release(&s->tokens);
 	parts_free(s->part, s->npart);
+	free(s->place);
 	*s = (struct shader) { .is_compute = 0 };
 }
 

@@ -86,6 +86,7 @@ static int parse(const char *s, const char *end, struct report *r)
 /* Reading a log, and what is read so far. */
 struct reading {
 	const struct source *source;
+	const struct shader *shader;
 	const char *entry;
 	struct glsl g;		/* the user's text */
 	struct buf text;
@@ -102,9 +103,12 @@ struct reading {
 static int locate(const struct reading *in, struct report *r)
 {
 	struct place place;
-	if (r->line > REWRITE_LINE_BASE)
-		return source_place(in->source, r->line - REWRITE_LINE_BASE,
-			&r->file, &r->line);
+	if (r->line > REWRITE_LINE_BASE) {
+		int line = r->line - REWRITE_LINE_BASE;
+		rewrite_find_place(in->shader->place, in->shader->nplace, &line,
+			&r->column);
+		return source_place(in->source, line, &r->file, &r->line);
+	}
 	if (place_of_message(&in->g, in->source, in->entry, r->text, r->ntext,
 		&place))
 		return -1;
@@ -225,10 +229,29 @@ static void read_line(struct reading *in, const char *s, size_t n)
 	buf_release(&odd);
 }
 
-int shader_log(const struct manifest *m, int p, const struct source *source,
-	const char *log, struct err *err)
+int shader_fault(const struct manifest *m, int p, const struct source *source,
+	int text_line, int column, struct err *err)
 {
-	struct reading in = { .source = source, .last = { .file = -1 },
+	struct report r = { .column = column };
+	struct buf text = BUF_INIT;
+	buf_addf(&text, "pass '%s' does not compile: %s", m->pass[p].name,
+		err->message);
+	int is_placed = !source_place(source, text_line, &r.file, &r.line);
+	if (is_placed)
+		add_quote(&text, source, &r);
+	err_set(err, STATUS_FAILED, "%s", buf_str(&text));
+	if (is_placed)
+		err_place(err, source->file[r.file], r.line, r.column, NULL);
+	else
+		err_place(err, m->pass[p].source, 0, 0, NULL);
+	buf_release(&text);
+	return -1;
+}
+
+int shader_log(const struct manifest *m, int p, const struct source *source,
+	const struct shader *shader, const char *log, struct err *err)
+{
+	struct reading in = { .source = source, .shader = shader, .last = { .file = -1 },
 		.entry = shader_entry(m->pass[p].kind) };
 	buf_addf(&in.text, "pass '%s' does not compile", m->pass[p].name);
 	in.head = in.text.len;

@@ -2,73 +2,11 @@
 
 #include <string.h>
 
+#include "edit.h"
 #include "glsl/shader_zero.h"
 #include "glsl/word.h"
 #include "util/map.h"
 #include "util/mem.h"
-
-/* Edits -------------------------------------------------------------------- */
-
-struct edit {
-	size_t at, len;
-	char *with;	/* null: blanks, newlines stay */
-};
-
-struct edits {
-	struct edit *edit;
-	size_t nedit, cap;
-};
-
-static void add_edit(struct edits *e, size_t at, size_t len, char *with)
-{
-	e->edit = array_grow(e->edit, e->nedit, &e->cap, sizeof *e->edit);
-	e->edit[e->nedit++] = (struct edit) { at, len, with };
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct edit *x = a, *y = b;
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
-	return (x->len > 0) - (y->len > 0);
-}
-
-/* Applies and releases. No two edits overlap. */
-static void apply(struct edits *e, const struct glsl *g, struct buf *out)
-{
-	size_t at = 0;
-	if (e->nedit)
-		qsort(e->edit, e->nedit, sizeof *e->edit, by_place);
-	for (size_t i = 0; i < e->nedit; i++) {
-		struct edit *edit = &e->edit[i];
-		buf_add(out, g->text + at, edit->at - at);
-		at = edit->at + edit->len;
-		if (edit->with) {
-			buf_addstr(out, edit->with);
-			free(edit->with);
-			continue;
-		}
-		for (size_t j = edit->at; j < at; j++)
-			buf_addch(out, g->text[j] == '\n' ? '\n' : ' ');
-	}
-	buf_add(out, g->text + at, g->ntext - at);
-	free(e->edit);
-	*e = (struct edits) { 0 };
-}
-
-/* The token with its spliced lines kept, so that lines stay where they are. */
-static void replace_token(struct edits *e, const struct glsl *g, size_t token,
-	const char *prefix, const char *text, size_t n)
-{
-	const struct glsl_token *t = &g->token[token];
-	struct buf with = BUF_INIT;
-	buf_addstr(&with, prefix);
-	buf_add(&with, text, n);
-	for (size_t i = t->at; i < (size_t)t->at + t->len; i++)
-		if (g->text[i] == '\n')
-			buf_addstr(&with, "\\\n");
-	add_edit(e, t->at, t->len, buf_detach(&with));
-}
 
 static size_t line_end(const struct glsl *g, size_t hash)
 {
@@ -77,42 +15,31 @@ static size_t line_end(const struct glsl *g, size_t hash)
 	return hash;
 }
 
-static void blank_directive(struct edits *e, const struct glsl *g, size_t hash)
-{
-	size_t end = line_end(g, hash);
-	size_t at = g->token[hash].at;
-	add_edit(e, at, g->token[end].at - at, NULL);
-}
-
 void shader_drop_version(const struct glsl *g, struct buf *out)
 {
-	struct edits e = { 0 };
-	for (size_t i = 0; i < g->ntoken; i++)
-		if (g->token[i].kind == GLSL_HASH && glsl_is(g, i + 1, "version"))
-			blank_directive(&e, g, i);
-	apply(&e, g, out);
+	size_t at = 0;
+	for (size_t i = 0; i < g->ntoken; i++) {
+		if (g->token[i].kind != GLSL_HASH || !glsl_is(g, i + 1, "version"))
+			continue;
+		buf_add(out, g->text + at, g->token[i].at - at);
+		at = g->token[i].at;
+		for (size_t end = g->token[line_end(g, i)].at; at < end; at++)
+			buf_addch(out, g->text[at] == '\n' ? '\n' : ' ');
+	}
+	buf_add(out, g->text + at, g->ntext - at);
 }
 
 /* Words -------------------------------------------------------------------- */
 
-/* Words in layout(...) are names of their own, directives of some kinds too. */
+/* Words in layout(...) are names of their own, and those of directives. */
 static void find_exempt(const struct glsl *g, unsigned char *is_exempt)
 {
 	for (size_t i = 0; i < g->ntoken; i++) {
-		if (g->token[i].kind == GLSL_HASH
-			&& (glsl_is(g, i + 1, "version")
-				|| glsl_is(g, i + 1, "extension")
-				|| glsl_is(g, i + 1, "pragma")
-				|| glsl_is(g, i + 1, "error")
-				|| glsl_is(g, i + 1, "line"))) {
-			size_t end = line_end(g, i);
-			memset(is_exempt + i, 1, end - i);
-			i = end;
-		} else if (glsl_is(g, i, "layout") && glsl_is(g, i + 1, "(")) {
-			while (i < g->ntoken && !glsl_is(g, i, ")")
-				&& g->token[i].kind != GLSL_LINE_END)
-				is_exempt[i++] = 1;
-		}
+		is_exempt[i] |= g->token[i].is_directive;
+		if (!glsl_is(g, i, "layout") || !glsl_is(g, i + 1, "("))
+			continue;
+		for (; i < g->ntoken && !glsl_is(g, i, ")"); i++)
+			is_exempt[i] = 1;
 	}
 }
 
@@ -120,14 +47,11 @@ static void find_exempt(const struct glsl *g, unsigned char *is_exempt)
 static void find_needed(const struct glsl *g, const unsigned char *is_exempt,
 	const struct rewrite_options *options, unsigned char *is_needed)
 {
-	struct buf scratch = BUF_INIT;
 	unsigned char *is_named = xcalloc(nword, 1);
 	for (size_t i = 0; i < g->ntoken; i++) {
 		if (g->token[i].kind != GLSL_WORD || is_exempt[i])
 			continue;
-		size_t n;
-		const char *text = glsl_token_text(g, i, &scratch, &n);
-		size_t w = word_find(text, n);
+		size_t w = word_find(g->text + g->token[i].at, g->token[i].len);
 		if (w == nword || words[w].role == WORD_NONE
 			|| words[w].role == WORD_PLAIN)
 			continue;
@@ -136,7 +60,7 @@ static void find_needed(const struct glsl *g, const unsigned char *is_exempt,
 			is_needed[w] = 1;
 		if (is_type && i && shader_basic_type(g, i - 1))
 			is_named[w] = 1;
-		if (g->token[i].is_directive || i + 1 == g->ntoken)
+		if (i + 1 == g->ntoken)
 			continue;
 		if (g->token[i + 1].kind == GLSL_WORD || glsl_is(g, i + 1, "{")
 			|| ((is_type || glsl_is(g, i, "subroutine"))
@@ -147,43 +71,95 @@ static void find_needed(const struct glsl *g, const unsigned char *is_exempt,
 		if (is_named[w])
 			is_needed[w] = 0;
 	free(is_named);
-	buf_release(&scratch);
 }
 
-static void rename_words(struct edits *e, const struct glsl *g,
-	const struct rewrite_options *options)
+/*
+ * Functions of GLSL ES 1.00, desktop GLSL and extensions that ES 3.00 does not
+ * have: a user may define them there, but not every compiler knows that.
+ */
+static int is_foreign_function(const char *name, size_t n)
 {
-	unsigned char *is_exempt = xcalloc(g->ntoken + 1, 1);
+	static const char *const prefix[] = { "texture", "shadow", "noise",
+		"ftransform", "textureQuery" };
+	static const char *const es_300[] = { "texture", "textureProj",
+		"textureLod", "textureOffset", "texelFetch", "texelFetchOffset",
+		"textureProjOffset", "textureLodOffset", "textureProjLod",
+		"textureProjLodOffset", "textureGrad", "textureGradOffset",
+		"textureProjGrad", "textureProjGradOffset", "textureSize" };
+	for (size_t i = 0; i < sizeof es_300 / sizeof *es_300; i++)
+		if (strlen(es_300[i]) == n && !memcmp(es_300[i], name, n))
+			return 0;
+	for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
+		if (n > strlen(prefix[i])
+			&& !memcmp(prefix[i], name, strlen(prefix[i])))
+			return 1;
+	return 0;
+}
+
+/* Names of our own that may stand in the text around the user's. */
+static int is_generated(const char *name, size_t n)
+{
+	static const char *const names[] = { "stb_color", "stb_face",
+		"stb_sample", "stb_width", "stb_r", ZERO_FUNCTION };
+	if (n > 5 && !memcmp(name, "stb_i", 5))
+		return 1;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strlen(names[i]) == n && !memcmp(names[i], name, n))
+			return 1;
+	return 0;
+}
+
+/* All words of the text that get another name, as keys of renamed. */
+static void find_renamed(const struct glsl *g, const unsigned char *is_exempt,
+	const struct rewrite_options *options, struct map *renamed)
+{
 	unsigned char *is_needed = xcalloc(nword, 1);
-	struct buf scratch = BUF_INIT;
-	find_exempt(g, is_exempt);
 	if (!options->is_essl)
 		find_needed(g, is_exempt, options, is_needed);
 	for (size_t i = 0; i < g->ntoken; i++) {
 		if (g->token[i].kind != GLSL_WORD || is_exempt[i])
 			continue;
-		/* See stage_text; a macro of that name is left alone. */
-		if (options->is_essl && (glsl_is(g, i, "lowp")
-			|| glsl_is(g, i, "mediump"))
-			&& !(i > 1 && g->token[i - 2].kind == GLSL_HASH)) {
-			replace_token(e, g, i, "", "highp", 5);
-			continue;
-		}
-		size_t n;
-		const char *text = glsl_token_text(g, i, &scratch, &n);
-		size_t w = word_find(text, n);
-		int is_renamed = w < nword
-			&& words[w].role != WORD_NONE && (options->is_essl
-			? words[w].essl == WORD_LATER : !is_needed[w]);
-		if (options->is_essl && g->token[i].is_directive && n > 3
-			&& !memcmp(text, "GL_", 3) && !glsl_is(g, i, "GL_ES")
-			&& !glsl_is(g, i, "GL_FRAGMENT_PRECISION_HIGH"))
-			is_renamed = 1;
-		if (is_renamed)
-			replace_token(e, g, i, REWRITE_PREFIX, text, n);
+		const char *text = g->text + g->token[i].at;
+		size_t n = g->token[i].len, w = word_find(text, n);
+		int is_renamed = w < nword && words[w].role != WORD_NONE
+			&& (options->is_essl ? words[w].essl == WORD_LATER
+				: !is_needed[w]);
+		if (is_renamed || is_generated(text, n))
+			map_put(renamed, text, n, 1);
 	}
-	buf_release(&scratch);
 	free(is_needed);
+	if (!options->is_essl)
+		return;
+	struct glsl_function *fn;
+	size_t nfn;
+	glsl_functions(g, &fn, &nfn);
+	for (size_t i = 0; i < nfn; i++) {
+		const struct glsl_token *t = &g->token[fn[i].name];
+		if (is_foreign_function(g->text + t->at, t->len))
+			map_put(renamed, g->text + t->at, t->len, 1);
+	}
+	free(fn);
+}
+
+static void rename_words(struct edits *e, const struct glsl *g,
+	const struct rewrite_options *options, struct map *renamed)
+{
+	unsigned char *is_exempt = xcalloc(g->ntoken + 1, 1);
+	find_exempt(g, is_exempt);
+	find_renamed(g, is_exempt, options, renamed);
+	for (size_t i = 0; i < g->ntoken; i++) {
+		if (g->token[i].kind != GLSL_WORD || is_exempt[i])
+			continue;
+		const char *text = g->text + g->token[i].at;
+		size_t n = g->token[i].len;
+		/* See stage_text in shader.c. */
+		if (options->is_essl && (glsl_is(g, i, "lowp")
+			|| glsl_is(g, i, "mediump")))
+			edits_add(e, i, EDIT_WITH, xstrdup("highp"));
+		else if (map_get(renamed, text, n) != MAP_NONE)
+			edits_add(e, i, EDIT_WITH, xasprintf("%s%.*s",
+				REWRITE_PREFIX, (int)n, text));
+	}
 	free(is_exempt);
 }
 
@@ -197,201 +173,139 @@ static const char *const core_extension[] = {
 };
 
 /* The directive at hash as one that may stand behind #version. */
-static void hoist(const struct glsl *g, size_t hash, int is_conditional,
+static void hoist(const struct glsl *g, size_t hash, unsigned line,
 	struct map *seen, struct buf *out)
 {
-	struct buf scratch = BUF_INIT, text = BUF_INIT;
-	size_t n;
-	const char *name = glsl_token_text(g, hash + 2, &scratch, &n);
-	buf_addstr(&text, "#extension ");
-	buf_add(&text, name, n);
-	/* Whether its branch is taken nobody knows here. */
-	if (is_conditional && glsl_is(g, hash + 4, "require")) {
-		buf_addstr(&text, " : enable\n");
-	} else {
-		name = glsl_token_text(g, hash + 4, &scratch, &n);
-		buf_addstr(&text, " : ");
-		buf_add(&text, name, n);
-		buf_addch(&text, '\n');
-	}
+	struct buf text = BUF_INIT;
+	const struct glsl_token *name = &g->token[hash + 2];
+	const struct glsl_token *what = &g->token[hash + 4];
+	buf_addf(&text, "#extension %.*s : %.*s\n", (int)name->len,
+		g->text + name->at, (int)what->len, g->text + what->at);
 	if (map_puts(seen, buf_str(&text), 1)) {
-		buf_addf(out, "#line %u 1\n",
-			g->token[hash].line + REWRITE_LINE_BASE);
+		buf_addf(out, "#line %u 1\n", line + REWRITE_LINE_BASE);
 		buf_add(out, text.data, text.len);
 	}
-	buf_release(&scratch);
 	buf_release(&text);
 }
 
-/* A #line: what follows keeps its number in the whole, and can tell its own. */
-static void replace_line(struct edits *e, const struct glsl *g, size_t hash)
-{
-	size_t end = line_end(g, hash), at = g->token[hash].at;
-	long next = (long)g->token[end].line + 1 + REWRITE_LINE_BASE;
-	if (g->token[hash + 2].kind != GLSL_NUMBER) {
-		blank_directive(e, g, hash);
-		return;
-	}
-	long line = atol(g->text + g->token[hash + 2].at);
-	add_edit(e, at, g->token[end].at - at, xasprintf("#undef "
-		REWRITE_OFFSET "\n#define " REWRITE_OFFSET " (%ld)\n#line %ld 1",
-		next - line, next));
-}
-
-/* __LINE__ and __FILE__, but for the operands of ##. */
-static void edit_places(struct edits *e, const struct glsl *g)
-{
-	static const char line[] = "(__LINE__-" REWRITE_OFFSET ")";
-	for (size_t i = 0; i < g->ntoken; i++) {
-		if (g->token[i].kind == GLSL_HASH && !glsl_is(g, i + 1, "define")
-			&& !glsl_is(g, i + 1, "if") && !glsl_is(g, i + 1, "elif"))
-			i = line_end(g, i);
-		if (glsl_is(g, i + 1, "##") || (i && glsl_is(g, i - 1, "##")))
-			continue;
-		if (glsl_is(g, i, "__LINE__"))
-			replace_token(e, g, i, "", line, sizeof line - 1);
-		else if (glsl_is(g, i, "__FILE__"))
-			replace_token(e, g, i, "", "0", 1);
-	}
-}
-
-static void edit_directives(struct edits *e, const struct glsl *g,
+static void edit_directives(struct edits *e, const struct preprocess *p,
 	struct buf *extensions)
 {
+	const struct glsl *g = &p->code;
 	struct map seen = MAP_INIT;
-	int knows_lines = glsl_knows_lines(g);
-	int depth = 0;
 	for (size_t i = 0; i < g->ntoken; i++) {
-		if (g->token[i].kind != GLSL_HASH)
+		if (g->token[i].kind != GLSL_HASH
+			|| !glsl_is(g, i + 1, "extension")
+			|| line_end(g, i) != i + 5
+			|| g->token[i + 2].kind != GLSL_WORD
+			|| !glsl_is(g, i + 3, ":")
+			|| g->token[i + 4].kind != GLSL_WORD)
 			continue;
-		if (glsl_is(g, i + 1, "if") || glsl_is(g, i + 1, "ifdef")
-			|| glsl_is(g, i + 1, "ifndef")) {
-			depth++;
-		} else if (glsl_is(g, i + 1, "endif")) {
-			depth -= depth > 0;
-		} else if (glsl_is(g, i + 1, "version")) {
-			blank_directive(e, g, i);
-		} else if (glsl_is(g, i + 1, "line")) {
-			if (knows_lines)
-				replace_line(e, g, i);
-			else
-				blank_directive(e, g, i);
-		} else if (glsl_is(g, i + 1, "extension")
-			&& g->token[i + 2].kind == GLSL_WORD
-			&& glsl_is(g, i + 3, ":")
-			&& g->token[i + 4].kind == GLSL_WORD
-			&& g->token[i + 5].kind == GLSL_LINE_END) {
-			int is_core = 0;
-			for (size_t k = 0; k < sizeof core_extension
-				/ sizeof *core_extension; k++)
-				is_core |= glsl_is(g, i + 2, core_extension[k]);
-			if (!is_core)
-				hoist(g, i, depth > 0, &seen, extensions);
-			blank_directive(e, g, i);
-		}
+		int is_core = 0;
+		for (size_t k = 0; k < sizeof core_extension
+			/ sizeof *core_extension; k++)
+			is_core |= glsl_is(g, i + 2, core_extension[k]);
+		if (!is_core)
+			hoist(g, i, p->raw.token[p->origin[i]].line, &seen,
+				extensions);
+		for (size_t k = i; k < i + 5; k++)
+			edits_add(e, k, EDIT_WITH, xstrdup(""));
 	}
 	map_release(&seen);
 }
 
-/* Parameters --------------------------------------------------------------- */
+/* The result --------------------------------------------------------------- */
 
-/* "out" to "inout" in the first parameter of each head of the entry point. */
-static int edit_entry(struct edits *e, const struct glsl *g, const char *entry)
+struct writer {
+	const struct preprocess *p;
+	struct rewrite *out;
+	uint32_t line;
+	size_t line_at;		/* bytes in front of it */
+	size_t start_at;	/* of the last line of the user's that a raw token was in */
+	uint32_t start_line;
+};
+
+static void note_place(struct writer *w, size_t token)
 {
-	int is_inout = 0;
-	for (size_t i = 0; i + 1 < g->ntoken; i++) {
-		if (!glsl_is(g, i, entry) || !glsl_is(g, i + 1, "("))
-			continue;
-		for (size_t j = i + 2; j < g->ntoken
-			&& g->token[j].kind == GLSL_WORD; j++) {
-			if (glsl_is(g, j, "out")) {
-				replace_token(e, g, j, "", "inout", 5);
-				is_inout = 1;
-			} else if (glsl_is(g, j, "inout")) {
-				is_inout = 1;
-			}
+	struct rewrite *out = w->out;
+	const struct glsl_token *raw = &w->p->raw.token[w->p->origin[token]];
+	size_t at = raw->at;
+	if (!w->start_line || raw->line != w->start_line || at < w->start_at) {
+		const char *text = w->p->raw.text;
+		while (at && text[at - 1] != '\n')
+			at--;
+		w->start_at = at;
+		w->start_line = raw->line;
+	}
+	struct rewrite_place place = {
+		w->line, (uint32_t)(out->text.len - w->line_at) + 1,
+		raw->line, (uint32_t)(raw->at - w->start_at) + 1
+	};
+	const struct rewrite_place *last = out->nplace
+		? &out->place[out->nplace - 1] : NULL;
+	if (last && last->line == place.line && last->text_line == place.text_line
+		&& place.column - last->column
+			== place.text_column - last->text_column)
+		return;
+	out->place = array_grow(out->place, out->nplace, &out->place_cap,
+		sizeof *out->place);
+	out->place[out->nplace++] = place;
+}
+
+static void add_token(struct writer *w, size_t token, const char *before,
+	const char *with)
+{
+	const struct glsl *g = &w->p->code;
+	const struct glsl_token *t = &g->token[token];
+	struct buf *text = &w->out->text;
+	for (; w->line < t->line; w->line++) {
+		buf_addch(text, '\n');
+		w->line_at = text->len;
+	}
+	buf_addstr(text, before);
+	if (t->is_spaced && text->len > w->line_at && (!with || *with))
+		buf_addch(text, ' ');
+	note_place(w, token);
+	if (with)
+		buf_addstr(text, with);
+	else
+		buf_add(text, g->text + t->at, t->len);
+}
+
+/* The code with the edits made; they are sorted. */
+static void write_code(struct writer *w, const struct edits *e)
+{
+	size_t k = 0;
+	for (size_t i = 0; i < w->p->code.ntoken; i++) {
+		const char *before = "", *with = NULL;
+		for (; k < e->nedit && e->edit[k].token == i
+			&& e->edit[k].kind != EDIT_AFTER; k++) {
+			if (e->edit[k].kind == EDIT_WITH)
+				with = e->edit[k].text;
+			else
+				before = e->edit[k].text;
 		}
+		add_token(w, i, before, with);
+		for (; k < e->nedit && e->edit[k].token == i; k++)
+			buf_addstr(&w->out->text, e->edit[k].text);
 	}
-	return is_inout;
+	buf_addch(&w->out->text, '\n');
 }
 
-/*
- * Assignments of zero for the out parameters of a function. A parameter is
- * words alone: qualifiers, a basic type, its name; arrays are left out.
- */
-static void zero_parameters(const struct glsl *g,
-	const struct glsl_function *fn, struct buf *out)
+void shader_rewrite(const struct preprocess *p,
+	const struct rewrite_options *options, struct rewrite *out)
 {
-	struct buf scratch = BUF_INIT;
-	size_t first = fn->open + 1;
-	for (size_t i = first; i <= fn->close; i++) {
-		if (g->token[i].kind == GLSL_WORD)
-			continue;
-		int is_end = glsl_is(g, i, ",") || i == fn->close;
-		if (is_end && i >= first + 3) {
-			int is_out = 0;
-			for (size_t j = first; j + 2 < i; j++)
-				is_out |= glsl_is(g, j, "out");
-			const char *type = shader_basic_type(g, i - 2);
-			if (is_out && type) {
-				size_t n;
-				const char *name = glsl_token_text(g, i - 1, &scratch, &n);
-				buf_add(out, name, n);
-				buf_addf(out, "=%s(0);", type);
-			}
-		}
-		/* Anything else spoils the parameter up to the next comma. */
-		while (!is_end && i < fn->close && !glsl_is(g, i + 1, ","))
-			i++;
-		if (!is_end)
-			i++;
-		first = i + 1;
-	}
-	buf_release(&scratch);
-}
-
-static void edit_parameters(struct edits *e, const struct glsl *g,
-	const struct rewrite_options *options)
-{
-	struct glsl_function *fn;
-	size_t nfn;
-	glsl_functions(g, &fn, &nfn);
-	for (size_t i = 0; i < nfn; i++) {
-		if (!fn[i].body || glsl_is(g, fn[i].name, options->entry))
-			continue;
-		struct buf zeros = BUF_INIT;
-		zero_parameters(g, &fn[i], &zeros);
-		if (zeros.len)
-			add_edit(e, g->token[fn[i].body].at + 1, 0,
-				buf_detach(&zeros));
-		buf_release(&zeros);
-	}
-	free(fn);
-}
-
-void shader_rewrite(const struct glsl *g, const struct rewrite_options *options,
-	struct rewrite *out)
-{
-	struct edits e = { 0 };
-	struct buf renamed = BUF_INIT;
-	*out = (struct rewrite) { .is_inout = 0 };
-	edit_directives(&e, g, &out->extensions);
-	edit_places(&e, g);
-	out->is_inout = edit_entry(&e, g, options->entry);
-	rename_words(&e, g, options);
-	apply(&e, g, &renamed);
-	/* A second time, since parameters may have been renamed. */
-	struct glsl again;
-	glsl_lex(&again, buf_str(&renamed), renamed.len);
-	struct buf begun = BUF_INIT;
-	edit_parameters(&e, &again, options);
-	apply(&e, &again, &begun);
-	glsl_release(&again);
-	glsl_lex(&again, buf_str(&begun), begun.len);
-	shader_zero(&again, &out->text);
-	glsl_release(&again);
-	buf_release(&renamed);
-	buf_release(&begun);
+	struct edits e = { .nedit = 0 };
+	struct map renamed = MAP_INIT;
+	*out = (struct rewrite) { .nplace = 0 };
+	edit_directives(&e, p, &out->extensions);
+	rename_words(&e, &p->code, options, &renamed);
+	shader_zero(&p->code, &renamed, &e, &out->zeros);
+	edits_sort(&e);
+	struct writer w = { .p = p, .out = out, .line = 1 };
+	write_code(&w, &e);
+	map_release(&renamed);
+	edits_release(&e);
 }
 
 void rewrite_release(struct rewrite *r)
@@ -400,4 +314,30 @@ void rewrite_release(struct rewrite *r)
 		return;
 	buf_release(&r->text);
 	buf_release(&r->extensions);
+	buf_release(&r->zeros);
+	free(r->place);
+	*r = (struct rewrite) { .nplace = 0 };
+}
+
+void rewrite_find_place(const struct rewrite_place *place, size_t nplace,
+	int *line, int *column)
+{
+	uint32_t at_line = (uint32_t)*line;
+	uint32_t at_column = *column > 0 ? (uint32_t)*column : 1;
+	size_t low = 0, high = nplace;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct rewrite_place *p = &place[middle];
+		if (p->line < at_line
+			|| (p->line == at_line && p->column <= at_column))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return;
+	const struct rewrite_place *p = &place[low - 1];
+	if (p->line == at_line && *column > 0)
+		*column = (int)(p->text_column + (at_column - p->column));
+	*line = (int)(p->text_line + (at_line - p->line));
 }

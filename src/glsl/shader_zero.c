@@ -3,341 +3,411 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "edit.h"
+#include "shader_types.h"
 #include "util/mem.h"
 
-#define ZERO_MAX 4096	/* bytes of a struct's zero: beyond that it stays as it is */
-#define ARRAY_MAX 64	/* elements of an array in a struct, likewise */
-#define SIZE_MAX_TOKENS 16	/* of a local array's size, likewise */
 #define TOTAL_MAX (1 << 20)	/* bytes of all zeros: hostile texts end there */
+#define DEPTH_MAX 200		/* of statements in statements; deeper ones stay */
 
-static const char *const basic_type[] = {
-	"float", "int", "uint", "bool", "vec2", "vec3", "vec4", "ivec2", "ivec3",
-	"ivec4", "uvec2", "uvec3", "uvec4", "bvec2", "bvec3", "bvec4", "mat2",
-	"mat3", "mat4", "mat2x2", "mat2x3", "mat2x4", "mat3x2", "mat3x3",
-	"mat3x4", "mat4x2", "mat4x3", "mat4x4"
-};
-
-const char *shader_basic_type(const struct glsl *g, size_t token)
-{
-	for (size_t i = 0; i < sizeof basic_type / sizeof *basic_type; i++)
-		if (glsl_is(g, token, basic_type[i]))
-			return basic_type[i];
-	return NULL;
-}
-
-struct zero {			/* of a struct type */
-	char *name;
-	char *text;		/* null: not known */
-};
+/* Where a declaration stands: what may follow it. */
+enum place { IN_FILE, IN_BLOCK, IN_HEAD };	/* IN_HEAD: no statement */
 
 struct zeros {
-	const struct glsl *g;
-	struct zero *zero;
-	size_t nzero, cap;
-	struct buf *out;
-	size_t at;		/* bytes of the text that are in out */
-	size_t ninserted;	/* bytes beside them */
+	struct types types;
+	struct edits *edits;
+	struct buf *statements;	/* of globals */
+	size_t ninserted;	/* bytes */
+	int depth;
 };
 
-static int is_word(const struct glsl *g, size_t i)
+static int is(const struct zeros *z, size_t i, const char *word)
 {
-	return i < g->ntoken && g->token[i].kind == GLSL_WORD
-		&& !g->token[i].is_directive;
+	return types_is(&z->types, i, word);
 }
 
-static char *word_at(const struct glsl *g, size_t i)
+static void insert(struct zeros *z, size_t i, enum edit_kind kind,
+	const struct buf *text)
 {
-	struct buf scratch = BUF_INIT;
-	size_t n;
-	const char *text = glsl_token_text(g, i, &scratch, &n);
-	char *word = xstrndup(text, n);
-	buf_release(&scratch);
-	return word;
+	if (!text->len || text->len > TOTAL_MAX - z->ninserted)
+		return;
+	z->ninserted += text->len;
+	edits_add(z->edits, z->types.at[i], kind, xstrdup(text->data));
 }
 
-static int is_precision(const struct glsl *g, size_t i)
+/* Behind the ";" or "," at this level, from i; before a bracket that closes. */
+static size_t value_end(const struct zeros *z, size_t i, int at_comma)
 {
-	return glsl_is(g, i, "highp") || glsl_is(g, i, "mediump")
-		|| glsl_is(g, i, "lowp");
-}
-
-/* Behind the bracket or brace that closes the one at i, or ntoken. */
-static size_t skip(const struct glsl *g, size_t i, const char *open,
-	const char *close)
-{
-	int depth = 0;
-	for (; i < g->ntoken; i++) {
-		if (g->token[i].is_directive)
+	while (i < z->types.n) {
+		if (is(z, i, "(") || is(z, i, "[") || is(z, i, "{")) {
+			i = types_skip(&z->types, i);
 			continue;
-		depth += glsl_is(g, i, open);
-		depth -= glsl_is(g, i, close);
-		if (!depth)
-			return i + 1;
+		}
+		if (is(z, i, ";") || (at_comma && is(z, i, ","))
+			|| is(z, i, ")") || is(z, i, "}"))
+			return i;
+		i++;
 	}
 	return i;
 }
 
-static struct zero *find_zero(const struct zeros *z, size_t token)
+static size_t behind_semicolon(const struct zeros *z, size_t i)
 {
-	for (size_t i = 0; i < z->nzero; i++)
-		if (glsl_is(z->g, token, z->zero[i].name))
-			return &z->zero[i];
-	return NULL;
-}
-
-/* Appends the zero of the type at a token; 0 when it is not known. */
-static int add_zero(const struct zeros *z, size_t token, struct buf *out)
-{
-	const char *basic = shader_basic_type(z->g, token);
-	if (basic) {
-		buf_addf(out, "%s(0)", basic);
-		return 1;
-	}
-	const struct zero *known = find_zero(z, token);
-	if (!known || !known->text)
-		return 0;
-	buf_addstr(out, known->text);
-	return 1;
-}
-
-/* Structs ------------------------------------------------------------------ */
-
-/* The size of "[N]" at i; 1 when there is none, 0 when it is no number. */
-static unsigned long array_size(const struct glsl *g, size_t *i)
-{
-	if (!glsl_is(g, *i, "["))
-		return 1;
-	if (*i + 2 >= g->ntoken || g->token[*i + 1].kind != GLSL_NUMBER
-		|| !glsl_is(g, *i + 2, "]"))
-		return 0;
-	char *number = word_at(g, *i + 1), *end;
-	unsigned long n = strtoul(number, &end, 10);
-	if (*end || n > ARRAY_MAX || number[0] == '0')
-		n = 0;
-	free(number);
-	*i += 3;
-	return n;
-}
-
-/* The members between i and last as arguments of a constructor. */
-static int add_members(const struct zeros *z, size_t i, size_t last,
-	struct buf *out)
-{
-	const struct glsl *g = z->g;
-	size_t before = out->len;
-	while (i < last) {
-		if (is_precision(g, i))
-			i++;
-		size_t type = i++;
-		unsigned long nouter = array_size(g, &i);
-		do {
-			if (!is_word(g, i))
-				return 0;
-			i++;
-			unsigned long n = array_size(g, &i);
-			int is_array = nouter != 1 || glsl_is(g, i - 1, "]");
-			if (!n || !nouter || (n > 1 && nouter > 1))
-				return 0;
-			n *= nouter;
-			if (out->len > before)
-				buf_addch(out, ',');
-			if (is_array) {
-				char *word = word_at(g, type);
-				buf_addf(out, "%s[%lu](", word, n);
-				free(word);
-			}
-			for (unsigned long k = 0; k < n; k++) {
-				if (k)
-					buf_addch(out, ',');
-				if (!add_zero(z, type, out) || out->len > ZERO_MAX)
-					return 0;
-			}
-			if (is_array)
-				buf_addch(out, ')');
-		} while (glsl_is(g, i, ",") && ++i < last);
-		if (!glsl_is(g, i++, ";"))
-			return 0;
-	}
-	return out->len > before;
-}
-
-static void find_structs(struct zeros *z)
-{
-	const struct glsl *g = z->g;
-	for (size_t i = 0; i + 2 < g->ntoken; i++) {
-		if (g->token[i].is_directive || !glsl_is(g, i, "struct")
-			|| !is_word(g, i + 1) || !glsl_is(g, i + 2, "{"))
-			continue;
-		size_t end = skip(g, i + 2, "{", "}") - 1;
-		struct zero *known = find_zero(z, i + 1);
-		if (known) {	/* in another branch, or another block */
-			free(known->text);
-			known->text = NULL;
-			continue;
-		}
-		struct buf text = BUF_INIT;
-		char *name = word_at(g, i + 1);
-		buf_addf(&text, "%s(", name);
-		int ok = add_members(z, i + 3, end, &text);
-		for (size_t k = i; k < end; k++)
-			ok &= !g->token[k].is_directive;
-		buf_addch(&text, ')');
-		z->zero = array_grow(z->zero, z->nzero, &z->cap, sizeof *z->zero);
-		z->zero[z->nzero++] = (struct zero) {
-			name, ok ? xstrdup(buf_str(&text)) : NULL
-		};
-		buf_release(&text);
-	}
+	i = value_end(z, i, 0);
+	return is(z, i, ";") ? i + 1 : i;
 }
 
 /* Declarations ------------------------------------------------------------- */
 
-/* Inserts text behind a token. */
-static void insert(struct zeros *z, size_t token, const struct buf *text)
+struct declaration {
+	struct type type;
+	int is_const, is_stored;	/* is_stored: a storage qualifier */
+	int is_out;			/* of a parameter */
+};
+
+static int is_one_of(const struct zeros *z, size_t i, const char *const *word)
 {
-	const struct glsl_token *t = &z->g->token[token];
-	size_t end = (size_t)t->at + t->len;
-	if (text->len > TOTAL_MAX - z->ninserted)
-		return;
-	z->ninserted += text->len;
-	buf_add(z->out, z->g->text + z->at, end - z->at);
-	buf_add(z->out, buf_str(text), text->len);
-	z->at = end;
+	for (; *word; word++)
+		if (is(z, i, *word))
+			return 1;
+	return 0;
 }
 
-/* "for (...) NAME[i] = T(0);" for the size between two brackets. */
-static void add_loop(const struct zeros *z, size_t name, size_t open,
-	const char *type, struct buf *out)
+/* Qualifiers at i: words with another word behind them, and layout(...). */
+static size_t read_qualifiers(const struct zeros *z, size_t i,
+	struct declaration *d)
 {
-	const struct glsl *g = z->g;
-	size_t close = skip(g, open, "[", "]") - 1;
-	if (close - open > SIZE_MAX_TOKENS || out->len > TOTAL_MAX)
-		return;
-	char *word = word_at(g, name);
-	buf_addstr(out, "for(int stb_i=0;stb_i<int(");
-	for (size_t i = open + 1; i < close; i++) {
-		char *part = word_at(g, i);
-		buf_addf(out, "%s ", part);
-		free(part);
-	}
-	buf_addf(out, ");stb_i++)%s[stb_i]=%s(0);", word, type);
-	free(word);
-}
-
-/* The comma or semicolon that ends the value at i, or 0. */
-static size_t value_end(const struct glsl *g, size_t i)
-{
-	for (int depth = 0; i < g->ntoken; i++) {
-		if (g->token[i].is_directive)
-			return 0;
-		if (!depth && (glsl_is(g, i, ",") || glsl_is(g, i, ";")))
+	static const char *const plain[] = {
+		"highp", "mediump", "lowp", "precise", "invariant", NULL
+	};
+	static const char *const stored[] = {
+		"uniform", "in", "out", "inout", "attribute", "varying", "buffer",
+		"shared", "patch", "centroid", "flat", "smooth", "noperspective",
+		"sample", "coherent", "volatile", "restrict", "readonly",
+		"writeonly", NULL
+	};
+	for (;;) {
+		if (is(z, i, "layout") && is(z, i + 1, "(")) {
+			i = types_skip(&z->types, i + 1);
+			d->is_stored = 1;
+			continue;
+		}
+		if (!types_is_word(&z->types, i + 1))
 			return i;
-		depth += glsl_is(g, i, "(") || glsl_is(g, i, "[") || glsl_is(g, i, "{");
-		depth -= glsl_is(g, i, ")") || glsl_is(g, i, "]") || glsl_is(g, i, "}");
-		if (depth < 0)
-			return 0;
+		if (is(z, i, "const"))
+			d->is_const = 1;
+		else if (is_one_of(z, i, stored))
+			d->is_stored = 1;
+		else if (!is_one_of(z, i, plain))
+			return i;
+		d->is_out |= is(z, i, "out");
+		i++;
+	}
+}
+
+/*
+ * The qualifiers and the type at i. Returns the position of the first
+ * declarator, or i when nothing is declared there.
+ */
+static size_t read_type(struct zeros *z, size_t i, struct declaration *d)
+{
+	struct types *t = &z->types;
+	size_t at = read_qualifiers(z, i, d), end;
+	if (is(z, at, "struct")) {
+		size_t object;
+		end = types_struct(t, at, &object);
+		d->type = (struct type) { .of = object };
+	} else {
+		if (!types_is_word(t, at))
+			return i;
+		if (is(z, at + 1, "{"))		/* a block */
+			return types_skip(t, at + 1);
+		d->type = types_find(t, at);
+		end = at + 1;
+	}
+	end = types_dims(t, end, &d->type);
+	if (types_is_word(t, end) || (is(z, at, "struct") && is(z, end, ";")))
+		return end;
+	return i;
+}
+
+/* A declarator without a value, name and dims read. */
+static void zero_variable(struct zeros *z, size_t name, size_t last,
+	const struct type *type, enum place place, int needs_value,
+	struct buf *behind)
+{
+	struct types *t = &z->types;
+	struct buf text = BUF_INIT;
+	if (!types_is_zeroable(t, type) || type->is_unsized)
+		return;
+	buf_addch(&text, '=');
+	/* Loops are shorter, and what drivers like. */
+	int has_loop = type->ndim || (!type->basic
+		&& t->object[type->of].has_array);
+	int is_loop = place == IN_BLOCK && has_loop && !needs_value;
+	if (!is_loop && types_value(t, type, &text)) {
+		insert(z, last, EDIT_AFTER, &text);
+	} else if (place != IN_HEAD) {
+		char *word = types_word(t, name);
+		types_statements(t, word, type, behind);
+		free(word);
+	}
+	buf_release(&text);
+}
+
+/* A later declarator of the list has a value, which may read this one. */
+static int has_later_value(const struct zeros *z, size_t i)
+{
+	for (; i < z->types.n && !is(z, i, ";") && !is(z, i, ")"); i++) {
+		if (is(z, i, "="))
+			return 1;
+		if (is(z, i, "["))
+			i = types_skip(&z->types, i) - 1;
 	}
 	return 0;
 }
 
 /*
- * A statement that begins at i: when it is a declaration, zeros for what has
- * no value. can_loop: statements may follow.
+ * The declarators at i up to ";", which is behind the result. A function's
+ * head, or what is no declaration, is left at its "(".
  */
-static void zero_statement(struct zeros *z, size_t i, int can_loop)
+static size_t read_declarators(struct zeros *z, size_t i,
+	const struct declaration *d, enum place place)
 {
-	const struct glsl *g = z->g;
-	struct buf loops = BUF_INIT, value = BUF_INIT;
-	if (is_precision(g, i))
-		i++;
-	size_t type = i++;
-	size_t outer = glsl_is(g, i, "[") ? i : 0;
-	if (!is_word(g, type) || !add_zero(z, type, &value))
-		goto out;
-	if (outer)
-		i = skip(g, i, "[", "]");
-	for (;;) {
-		size_t name = i++, inner = 0;
-		if (!is_word(g, name) || i >= g->ntoken || g->token[i].is_directive)
-			break;
-		if (glsl_is(g, i, "[")) {
-			inner = i;
-			i = skip(g, i, "[", "]");
+	struct types *t = &z->types;
+	struct buf behind = BUF_INIT;
+	while (types_is_word(t, i)) {
+		size_t name = i++;
+		struct type type = d->type;
+		i = types_dims(t, i, &type);
+		size_t last = i - 1, first = i + 1;
+		long value;
+		int is_known = 0;
+		if (is(z, i, "(")) {
+			i = value_end(z, i, 0);
+		} else if (is(z, i, "=")) {
+			i = value_end(z, i, 1);
+			is_known = d->is_const && !type.ndim && type.basic
+				&& strstr(type.basic, "int")
+				&& types_constant(t, first, i, &value);
+		} else if (!d->is_const && !d->is_stored) {
+			zero_variable(z, name, last, &type, place,
+				has_later_value(z, i), place == IN_FILE
+				? z->statements : &behind);
 		}
-		if (i >= g->ntoken)
-			break;
-		if (glsl_is(g, i, "=")) {
-			i = value_end(g, i + 1);
-		} else if (!glsl_is(g, i, ",") && !glsl_is(g, i, ";")) {
-			break;
-		} else if (!inner && !outer) {
-			struct buf text = BUF_INIT;
-			buf_addf(&text, "=%s", buf_str(&value));
-			insert(z, name, &text);
-			buf_release(&text);
-		} else if (can_loop && !(inner && outer)
-			&& shader_basic_type(g, type)) {
-			add_loop(z, name, inner ? inner : outer,
-				shader_basic_type(g, type), &loops);
-		}
-		if (!i || glsl_is(g, i, ";"))
+		types_name(t, name, TYPES_NONE, is_known ? &value : NULL);
+		if (!is(z, i, ","))
 			break;
 		i++;
 	}
-	if (loops.len && i && i < g->ntoken && glsl_is(g, i, ";"))
-		insert(z, i, &loops);
-out:
-	buf_release(&loops);
+	if (is(z, i, ";"))
+		insert(z, i, EDIT_AFTER, &behind);
+	buf_release(&behind);
+	return behind_semicolon(z, i);
+}
+
+/* Statements --------------------------------------------------------------- */
+
+static size_t statement(struct zeros *z, size_t i, enum place place);
+
+/* Up to the "}" that ends the block; *last is where its last statement began. */
+static size_t statements(struct zeros *z, size_t i, size_t *last)
+{
+	while (i < z->types.n && !is(z, i, "}")) {
+		size_t next = statement(z, i, IN_BLOCK);
+		if (last)
+			*last = i;
+		i = next > i ? next : i + 1;
+	}
+	return i;
+}
+
+static size_t block(struct zeros *z, size_t i)
+{
+	size_t mark = types_begin(&z->types);
+	i = statements(z, i + 1, NULL);
+	types_end(&z->types, mark);
+	return is(z, i, "}") ? i + 1 : i;
+}
+
+/* A statement with a scope of its own, in which none may be put behind. */
+static size_t substatement(struct zeros *z, size_t i)
+{
+	size_t mark = types_begin(&z->types);
+	i = statement(z, i, IN_HEAD);
+	types_end(&z->types, mark);
+	return i;
+}
+
+static size_t for_statement(struct zeros *z, size_t i)
+{
+	size_t mark = types_begin(&z->types);
+	size_t close = types_skip(&z->types, i + 1);
+	statement(z, i + 2, IN_HEAD);
+	i = substatement(z, close);
+	types_end(&z->types, mark);
+	return i;
+}
+
+static size_t if_statement(struct zeros *z, size_t i)
+{
+	i = substatement(z, types_skip(&z->types, i + 1));
+	return is(z, i, "else") ? substatement(z, i + 1) : i;
+}
+
+/* Behind the ":" of a label. */
+static size_t label(const struct zeros *z, size_t i)
+{
+	int nquestion = 0;
+	for (; i < z->types.n && !is(z, i, ";") && !is(z, i, "}"); i++) {
+		nquestion += is(z, i, "?");
+		if (is(z, i, ":") && !nquestion--)
+			return i + 1;
+	}
+	return i;
+}
+
+/* What begins with no word of its own: a declaration or an expression. */
+static size_t other_statement(struct zeros *z, size_t i, enum place place)
+{
+	struct declaration d = { .type = { .of = TYPES_NONE } };
+	static const char *const plain[] = {
+		"return", "break", "continue", "discard", "precision", NULL
+	};
+	if (is_one_of(z, i, plain))
+		return behind_semicolon(z, i);
+	size_t name = read_type(z, i, &d);
+	return name == i ? behind_semicolon(z, i)
+		: read_declarators(z, name, &d, place);
+}
+
+/* The statement at i; returns the position behind it. */
+static size_t statement(struct zeros *z, size_t i, enum place place)
+{
+	if (z->depth >= DEPTH_MAX)
+		return is(z, i, "{") ? types_skip(&z->types, i)
+			: behind_semicolon(z, i);
+	z->depth++;
+	if (is(z, i, "{"))
+		i = block(z, i);
+	else if (is(z, i, "for") && is(z, i + 1, "("))
+		i = for_statement(z, i);
+	else if (is(z, i, "if") && is(z, i + 1, "("))
+		i = if_statement(z, i);
+	else if ((is(z, i, "while") || is(z, i, "switch"))
+		&& is(z, i + 1, "("))
+		i = substatement(z, types_skip(&z->types, i + 1));
+	else if (is(z, i, "do"))
+		i = behind_semicolon(z, substatement(z, i + 1));
+	else if (is(z, i, "case") || is(z, i, "default"))
+		i = label(z, i);
+	else
+		i = other_statement(z, i, place);
+	z->depth--;
+	return i;
+}
+
+/* Functions ---------------------------------------------------------------- */
+
+/* Names the parameters between i and the ")", and sets what is out to zero. */
+static void read_parameters(struct zeros *z, size_t i, size_t close,
+	struct buf *zeros)
+{
+	struct types *t = &z->types;
+	while (i < close) {
+		struct declaration d = { .type = { .of = TYPES_NONE } };
+		i = read_qualifiers(z, i, &d);
+		d.type = types_find(t, i);
+		i = types_dims(t, i + 1, &d.type);
+		if (types_is_word(t, i)) {
+			size_t name = i;
+			i = types_dims(t, i + 1, &d.type);
+			types_name(t, name, TYPES_NONE, NULL);
+			char *word = types_word(t, name);
+			if (d.is_out)
+				types_statements(t, word, &d.type, zeros);
+			free(word);
+		}
+		i = value_end(z, i, 1) + 1;
+	}
+}
+
+/* "return" of the type's zero, for the end of a function. */
+static void zero_result(const struct zeros *z, const struct type *type,
+	struct buf *out)
+{
+	const struct types *t = &z->types;
+	struct buf value = BUF_INIT;
+	if (types_value(t, type, &value)) {
+		buf_addf(out, "return %s;", value.data);
+	} else if (types_is_zeroable(t, type) && !type->is_unsized
+		&& (type->basic || t->object[type->of].name)) {
+		buf_addf(out, "%s stb_r", type->basic ? type->basic
+			: t->object[type->of].name);
+		for (size_t i = 0; i < type->ndim; i++)
+			buf_addf(out, "[%ld]", type->dim[i]);
+		buf_addch(out, ';');
+		types_statements(t, "stb_r", type, out);
+		buf_addstr(out, "return stb_r;");
+	}
+	for (size_t i = 0; i < type->ndim; i++)
+		if (type->dim[i] < 0)
+			buf_reset(out);
 	buf_release(&value);
 }
 
-/* All statements between two tokens; blocks of the outermost level are not. */
-static void zero_range(struct zeros *z, size_t i, size_t last, int is_body)
+/* A function's definition whose "(" is at open; returns behind its "}". */
+static size_t function(struct zeros *z, const struct declaration *d,
+	size_t open, size_t close)
 {
-	const struct glsl *g = z->g;
-	int is_start = 1, is_for = 0;
-	while (i < last) {
-		if (g->token[i].is_directive) {
-			i++;
-			continue;
-		}
-		if (glsl_is(g, i, "struct") || (!is_body && glsl_is(g, i, "{"))) {
-			while (i < last && !glsl_is(g, i, "{"))
-				i++;
-			i = skip(g, i, "{", "}");
-			is_start = 0;
-			continue;
-		}
-		if (is_start)
-			zero_statement(z, i, is_body && !is_for);
-		is_for = glsl_is(g, i, "(") && i && glsl_is(g, i - 1, "for");
-		is_start = is_for || glsl_is(g, i, ";") || glsl_is(g, i, "{")
-			|| glsl_is(g, i, "}") || glsl_is(g, i, ":");
-		i++;
-	}
+	struct types *t = &z->types;
+	struct buf zeros = BUF_INIT, result = BUF_INIT;
+	size_t mark = types_begin(t), last = 0;
+	zero_result(z, &d->type, &result);
+	read_parameters(z, open + 1, close, &zeros);
+	insert(z, close + 1, EDIT_AFTER, &zeros);
+	size_t end = statements(z, close + 2, &last);
+	if (end < t->n && !(last && is(z, last, "return")))
+		insert(z, end, EDIT_BEFORE, &result);
+	types_end(t, mark);
+	buf_release(&zeros);
+	buf_release(&result);
+	return end + 1;
 }
 
-void shader_zero(const struct glsl *g, struct buf *out)
+/* What stands at i outside of functions; returns the position behind it. */
+static size_t external(struct zeros *z, size_t i)
 {
-	struct zeros z = { .g = g, .out = out };
-	struct glsl_function *fn;
-	size_t nfn, at = 0;
-	find_structs(&z);
-	glsl_functions(g, &fn, &nfn);
-	for (size_t i = 0; i < nfn; i++) {
-		if (!fn[i].last || fn[i].first < at)
-			continue;
-		zero_range(&z, at, fn[i].first, 0);
-		if (fn[i].body)
-			zero_range(&z, fn[i].body + 1, fn[i].last, 1);
-		at = fn[i].last + 1;
+	struct declaration d = { .type = { .of = TYPES_NONE } };
+	struct types *t = &z->types;
+	if (is(z, i, "precision") || is(z, i, ";"))
+		return behind_semicolon(z, i);
+	size_t name = read_type(z, i, &d);
+	if (name == i || !types_is_word(t, name))
+		return is(z, i, "{") ? types_skip(t, i) : behind_semicolon(z, name);
+	if (!is(z, name + 1, "("))
+		return read_declarators(z, name, &d, IN_FILE);
+	types_name(t, name, TYPES_NONE, NULL);
+	size_t close = types_skip(t, name + 1) - 1;
+	if (is(z, close + 1, "{"))
+		return function(z, &d, name + 1, close);
+	return behind_semicolon(z, close);
+}
+
+void shader_zero(const struct glsl *g, const struct map *renamed,
+	struct edits *edits, struct buf *statements)
+{
+	struct zeros z = { .edits = edits, .statements = statements };
+	size_t *at = xreallocarray(NULL, g->ntoken + 1, sizeof *at), n = 0;
+	for (size_t i = 0; i < g->ntoken; i++)
+		if (!g->token[i].is_directive)
+			at[n++] = i;
+	z.types = (struct types) { .g = g, .at = at, .n = n,
+		.renamed = renamed };
+	for (size_t i = 0; i < n; ) {
+		size_t next = external(&z, i);
+		i = next > i ? next : i + 1;
 	}
-	zero_range(&z, at, g->ntoken, 0);
-	buf_add(out, g->text + z.at, g->ntext - z.at);
-	for (size_t i = 0; i < z.nzero; i++) {
-		free(z.zero[i].name);
-		free(z.zero[i].text);
-	}
-	free(z.zero);
-	free(fn);
+	types_release(&z.types);
+	free(at);
 }

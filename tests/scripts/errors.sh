@@ -150,7 +150,6 @@ common.glsl|float one() { return \302\2401.0; }|5:22|U+00A0 (no-break space)
 lib/line.glsl|\n#define ONE \342\200\2131.0\nfloat one() { return ONE; }|8:13|U+200B (zero width space)
 image.frag|float one() { return \357\274\2101.0); }|13:22|U+FF08 (full-width form)
 lib/line.glsl|void main() { }|7:6|main
-common.glsl|float stb_color;|5:7|stb_color
 CASES
 # A linker's words have no place but that of what they name.
 while IFS='|' read -r file text call place message; do

@@ -11,13 +11,16 @@ static void find(const char *text)
 {
 	struct source source = { .text = (char *)text, .ntext = strlen(text),
 		.file = files, .nfile = 2 };
-	struct glsl g;
+	struct preprocess_options options = { 0, 430, NULL };
+	struct preprocess p;
+	struct err err = ERR_INIT;
 
 	parts_free(part, npart);
-	glsl_lex(&g, text, strlen(text));
-	glsl_drop_unused(&g, "main");
-	parts_find(&g, &source, &part, &npart);
-	glsl_release(&g);
+	if (preprocess(&options, text, strlen(text), &p, &err) < 0)
+		err_release(&err);
+	glsl_drop_unused(&p.code, "main");
+	parts_find(&p, &source, &part, &npart);
+	preprocess_release(&p);
 }
 
 static const struct part *get(enum part_kind kind, const char *name)
@@ -55,6 +58,40 @@ static void names_parts(void)
 	CHECK(get(PART_REST, "") != NULL);
 }
 
+/* Macros by who has them, functions by who calls them; one branch of each. */
+static void knows_used(void)
+{
+	const struct part *p;
+
+	find("#define A 1\n#define B A\n#define UNUSED B\n#define ASKED\n"
+		"#define IDLE 1\n#define HEAD(n) float n()\n"
+		"float g() { return float(IDLE); }\nHEAD(h) { return 2.; }\n"
+		"#ifdef ASKED\nvoid main()\n#else\nvoid main(int gone)\n#endif\n"
+		"{ float x = float(B); h(); }\n");
+	p = get(PART_MACRO, "A");
+	CHECK(p && p->is_used);
+	p = get(PART_MACRO, "B");
+	CHECK(p && p->is_used);
+	p = get(PART_MACRO, "UNUSED");
+	CHECK(p && !p->is_used);
+	p = get(PART_MACRO, "ASKED");
+	CHECK(p && p->is_used);
+	p = get(PART_MACRO, "IDLE");
+	CHECK(p && !p->is_used);
+	p = get(PART_MACRO, "HEAD");
+	CHECK(p && p->is_used);
+	p = get(PART_FUNCTION, "g");
+	CHECK(p && !p->is_used);
+	p = get(PART_FUNCTION, "main");
+	CHECK(p && p->is_used && p->line == 10);
+	struct sha256 before = p->sha;
+	find("#define ASKED\n#ifdef ASKED\nvoid main()\n#else\nvoid other()\n"
+		"#endif\n{ float x = float(B); h(); }\n");
+	p = get(PART_FUNCTION, "main");
+	CHECK(p && sha256_equal(&before, &p->sha));
+	CHECK(!get(PART_FUNCTION, "other"));
+}
+
 /* What does not count for keys does not change a part. */
 static void hashes_tokens(void)
 {
@@ -81,13 +118,14 @@ static void takes_anything(void)
 			CHECK(part[k].file != NULL && part[k].name != NULL);
 	}
 	/* A macro of two definitions has no one text. */
-	find("#define F 1\n#define F 2\n");
+	find("#define F 1\n#undef F\n#define F 2\n");
 	CHECK(get(PART_MACRO, "F") && !get(PART_MACRO, "F")->text);
 }
 
 int main(void)
 {
 	names_parts();
+	knows_used();
 	hashes_tokens();
 	takes_anything();
 	parts_free(part, npart);

@@ -35,7 +35,7 @@
 #include "project/variant.h"
 
 /* Changes whenever generated text or rewriting does: part of every key. */
-#define SHADER_HEADER_VERSION 4
+#define SHADER_HEADER_VERSION 5
 
 #define SHADER_FACE "stb_face"
 #define SHADER_SAMPLE "stb_sample"
@@ -47,12 +47,17 @@ struct shader_target {
 	int has_es3;		/* ARB_ES3_compatibility, or GL >= 4.3 */
 };
 
+struct rewrite_place;
+
 struct shader {
 	char *vertex;		/* null for compute */
 	char *stage;		/* fragment or compute text */
+	struct rewrite_place *place;	/* of its part of the user's: for shader_log */
+	size_t nplace;
 	int is_compute;
 	struct sha256 program_id;	/* tokens of all of the above */
-	struct buf tokens;	/* canonical tokens of the user's text that count for S(p) */
+	struct buf tokens;	/* canonical tokens of the user's text that count for S(p):
+				   preprocessed, without functions that nothing calls */
 	struct part *part;	/* of the user's text */
 	size_t npart;
 	int has_discard;	/* in kept tokens */
@@ -61,13 +66,16 @@ struct shader {
 
 /*
  * Builds the texts of pass p. Fails (STATUS_FAILED, naming the pass) where the
- * context has no way: compute or storage below 430, essl without ES3; and
- * where the source has no entry point.
+ * context has no way: compute or storage below 430, essl without ES3; where
+ * the source has no entry point; and for faults of preprocessing, with their
+ * place.
  */
 int shader_build(const struct variant *v, int p, const struct source *source,
 	const struct shader_target *target, struct shader *out,
 	struct err *err) WARN_UNUSED;
 void shader_release(struct shader *s);
+/* The macros that the dialect gives to pass p, as directives. */
+void shader_defines(const struct manifest *m, int p, struct buf *out);
 /* "mainImage" and its like. */
 const char *shader_entry(enum pass_kind kind);
 /* 1 when a storage block, by the name GL has for it, is certainly readonly. */
@@ -89,6 +97,13 @@ void shader_portable(const struct manifest *m, int p,
  * the first error. The message names the pass. Returns -1.
  */
 int shader_log(const struct manifest *m, int p, const struct source *source,
-	const char *log, struct err *err);
+	const struct shader *shader, const char *log, struct err *err);
+/*
+ * Makes err, the message of a fault in the text of source, one like those:
+ * about a pass that does not compile, with file, line and the line itself.
+ * Returns -1.
+ */
+int shader_fault(const struct manifest *m, int p, const struct source *source,
+	int text_line, int column, struct err *err);
 
 #endif
