@@ -9,12 +9,14 @@
 #include "util/log.h"
 #include "util/proc.h"
 
-static const char *rev, *junit;
+static const char *rev, *junit, *report;
 static int bisect;
 
 const struct args_option test_option[] = {
 	{ 0, "junit", ARGS_STRING, &junit, 0, 0, "FILE",
 		"write a JUnit report as well" },
+	{ 0, "report", ARGS_STRING, &report, 0, 0, "DIR",
+		"write a page that shows all cases as well" },
 	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
 		"test what a revision has, without a checkout" },
 	{ 0, "bisect", ARGS_FLAG, &bisect, 0, 0, NULL,
@@ -187,6 +189,8 @@ static int run(struct testing *t, struct options *o, struct err *err)
 	count(&t->suite, &n);
 	report_faults(t);
 	if (junit && write_junit(&t->suite, err))
+		return -1;
+	if (report && report_tests(t, report, err))
 		return -1;
 	if (o->json)
 		print_json(t, &n);

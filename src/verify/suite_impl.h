@@ -59,6 +59,14 @@ void judge_budgets(struct judging *j);
 /* "FOLDER/VARIANT-what.png", from the current folder. */
 char *judge_picture_path(const struct judging *j, const char *what);
 
+/*
+ * The reference of a test, noted in files (may be null): 0, with an empty *out
+ * and *why when there is none.
+ */
+int judge_read_reference(const struct suite_env *env, const char *name,
+	struct inputs *files, struct picture *out, char **why, struct err *err)
+	WARN_UNUSED;
+
 /* A file of the tree: 1 and its hash, 0 when it is not there or no file. */
 int suite_file(struct tree *tree, const char *path, char **resolved,
 	struct sha256 *sha, struct err *err) WARN_UNUSED;

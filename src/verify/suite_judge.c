@@ -252,8 +252,7 @@ static int judge_pictures(struct judging *j, const struct picture *expected,
 	return show(j, expected, check->is_ok, err);
 }
 
-/* The reference of a test: 0, with an empty *out and *why when there is none. */
-static int read_reference(const struct suite_env *env, const char *name,
+int judge_read_reference(const struct suite_env *env, const char *name,
 	struct inputs *files, struct picture *out, char **why, struct err *err)
 {
 	struct buf bytes = BUF_INIT;
@@ -269,7 +268,7 @@ static int read_reference(const struct suite_env *env, const char *name,
 	if (rc == 1 && tree_read_hashed(env->tree, path, LIMIT_ASSET_BYTES,
 	    &bytes, &sha, err))
 		rc = -1;
-	if (rc >= 0)
+	if (rc >= 0 && files)
 		inputs_add(files, name, rc == 1 ? &sha : NULL);
 	if (rc == 1 && picture_decode(name, bytes.data, bytes.len, out, &cause))
 		*why = err_text(&cause);
@@ -284,7 +283,7 @@ static int judge_reference(struct judging *j, struct err *err)
 	struct picture expected;
 	char *why = NULL;
 
-	if (read_reference(j->env, j->item->test->reference, &j->files,
+	if (judge_read_reference(j->env, j->item->test->reference, &j->files,
 	    &expected, &why, err))
 		return -1;
 	int rc = judge_pictures(j, &expected, why, err);
@@ -760,7 +759,7 @@ int suite_picture(const struct suite_env *env, const struct suite *s,
 			s->manifest->pass[c->test->pass].name);
 		goto out;
 	}
-	if (read_reference(env, c->test->reference, NULL, &expected, &why, err))
+	if (judge_read_reference(env, c->test->reference, NULL, &expected, &why, err))
 		goto out;
 	if (expected.rgb && picture_is_same_size(actual, &expected)) {
 		struct comparison compared;

@@ -109,6 +109,8 @@ int cmd_log(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_replay(struct options *o, const struct args_list *operand,
 	struct err *err);
+int cmd_report(struct options *o, const struct args_list *operand,
+	struct err *err);
 int cmd_show(struct options *o, const struct args_list *operand,
 	struct err *err);
 int cmd_stats(struct options *o, const struct args_list *operand,
@@ -135,6 +137,7 @@ extern const struct args_option help_option[];
 extern const struct args_option import_option[];
 extern const struct args_option log_option[];
 extern const struct args_option replay_option[];
+extern const struct args_option report_option[];
 extern const struct args_option status_option[];
 extern const struct args_option test_option[];
 

@@ -44,4 +44,9 @@
 #define LIMIT_VALUES 2000000			/* of a document; 128 bytes each as tree and mark */
 #define LIMIT_ERRORS 100			/* of one manifest; then "and N more" */
 
+/* Reports: what is written, so that a browser opens it. */
+#define LIMIT_REPORT_INLINE (8u << 20)		/* text of pictures in the page itself */
+#define LIMIT_REPORT_LAYER (64u << 20)		/* one float output: 2048 x 2048 */
+#define LIMIT_REPORT_PAGE (256u << 20)		/* index.html when it is looked at again */
+
 #endif
