@@ -15,7 +15,7 @@
 
 /* Made from report_page.html by the Makefile. */
 static const unsigned char page[] = {
-#include "src/verify/report_page.inc"
+#include "report_page.inc"
 	0
 };
 
