@@ -40,6 +40,8 @@ static const char *why_no_file(enum tree_kind kind)
 	switch (kind) {
 	case TREE_ABSENT:
 		return "does not exist";
+	case TREE_FILE:
+		return "is a file";
 	case TREE_FOLDER:
 		return "is a folder";
 	case TREE_OUTSIDE:
@@ -55,27 +57,32 @@ struct looker {
 	struct map seen;	/* paths that were fine */
 };
 
-/* Notes a file of the manifest; STATUS_INPUT when it is none. */
-static int look(void *data, const char *path, struct err *err)
+/* Notes a file or folder of the manifest; STATUS_INPUT when it is none. */
+static int look(void *data, const char *path, int is_folder, struct err *err)
 {
 	struct looker *looker = data;
 	enum tree_kind kind;
 	char *resolved = NULL, *normal = NULL;
+	const char *what = is_folder ? "include folder" : "file";
 	struct sha256 sha;
 	int result = -1;
-	if (map_gets(&looker->seen, path) != MAP_NONE)
+	if (!is_folder && map_gets(&looker->seen, path) != MAP_NONE)
 		return 0;
 	if (tree_lookup(looker->tree, path, &kind, &resolved, err))
 		goto out;
 	normal = path_normalise(path);
-	if (kind != TREE_FILE) {
+	if (is_folder && kind == TREE_FOLDER) {
+		result = 0;
+		goto out;
+	}
+	if (is_folder || kind != TREE_FILE) {
 		if (kind == TREE_ABSENT && looker->inputs)
 			inputs_add(looker->inputs, normal, NULL);
 		if (kind == TREE_OTHER && resolved)
-			err_set(err, STATUS_INPUT, "file '%s' is %s", path,
+			err_set(err, STATUS_INPUT, "%s '%s' is %s", what, path,
 				resolved);
 		else
-			err_set(err, STATUS_INPUT, "file '%s' %s", path,
+			err_set(err, STATUS_INPUT, "%s '%s' %s", what, path,
 				why_no_file(kind));
 		goto out;
 	}

@@ -120,7 +120,8 @@ struct loader {
 	uint64_t storage_size[64];
 	unsigned char *pass_ok, *asset_ok, *uniform_ok;	/* read without a fault */
 	/* Looks at a file that the manifest names; null: nobody does. */
-	int (*look)(void *data, const char *path, struct err *err);
+	int (*look)(void *data, const char *path, int is_folder,
+		struct err *err);
 	void *look_data;
 };
 

@@ -321,13 +321,12 @@ static void load_path(struct loader *l, const struct key *key,
 	*to = load_path_text(l, item, at);
 }
 
-static void load_file(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+/* A file, or a folder, must be there; path may be null: it was a fault. */
+static void look_at(struct loader *l, const cJSON *item, const struct at *at,
+	const char *path, int is_folder)
 {
-	load_path(l, key, item, at, out);
-	char **path = member(out, key->to);
 	struct err err = ERR_INIT;
-	if (!*path || !l->look || !l->look(l->look_data, *path, &err))
+	if (!path || !l->look || !l->look(l->look_data, path, is_folder, &err))
 		return;
 	if (err.status == STATUS_INPUT) {
 		fault(l, at, item, "%s", err.message);
@@ -339,6 +338,14 @@ static void load_file(struct loader *l, const struct key *key,
 	err_release(&err);
 }
 
+static void load_file(struct loader *l, const struct key *key,
+	const cJSON *item, const struct at *at, void *out)
+{
+	load_path(l, key, item, at, out);
+	look_at(l, item, at, *(char **)member(out, key->to), 0);
+}
+
+/* Folders. */
 static void load_paths(struct loader *l, const struct key *key,
 	const cJSON *item, const struct at *at, void *out)
 {
@@ -349,6 +356,7 @@ static void load_paths(struct loader *l, const struct key *key,
 	for (const cJSON *c = item->child; c; c = c->next, i++) {
 		struct at here = { at, NULL, i };
 		path[i] = load_path_text(l, c, &here);
+		look_at(l, c, &here, path[i], 1);
 	}
 	memcpy(member(out, key->to), &path, sizeof path);
 	*(size_t *)member(out, key->count) = n;

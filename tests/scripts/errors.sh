@@ -263,3 +263,30 @@ for line in 3 4 5 7 8 9 11; do
 done
 "$JSONQ" out 'errors[0].column' >/dev/null || fail 'no column'
 "$JSONQ" out 'errors[0].key' >/dev/null || fail 'no key'
+
+# A folder for includes that is missing, or is none, is placed in the manifest.
+mkdir -p folders && cd folders
+echo 'void mainImage(out vec4 c, in vec2 p) { c = vec4(1.0); }' >image.frag
+cat >stbuild.json <<'JSON'
+{
+	"format": 1, "project": { "name": "folders" },
+	"shader": {
+		"include_dirs": [ "there", "gone" ] },
+	"pass": [ { "name": "image", "kind": "image", "source": "image.frag" } ]
+}
+JSON
+mkdir there
+expect_status 2 "$STBUILD" check --json
+expect_json out error.file stbuild.json
+expect_json out error.line 4
+expect_json out error.column 30
+expect_json out error.key 'shader.include_dirs[1]'
+expect_text err "include folder 'gone' does not exist"
+echo >gone
+expect_status 2 "$STBUILD"
+expect_text err "include folder 'gone' is a file"
+rm gone && ln -s .. gone
+expect_status 2 "$STBUILD" check
+expect_text err "include folder 'gone' is outside the project"
+rm gone && ln -s there gone
+expect_status 0 "$STBUILD" check
