@@ -6,6 +6,7 @@
 #include "cmd/session.h"
 #include "graph/graph.h"
 #include "glsl/lint.h"
+#include "glsl/shader.h"
 #include "project/image.h"
 #include "format/bundle.h"
 #include "util/buf.h"
@@ -111,19 +112,69 @@ static void check_inputs(struct session *s, struct errs *errs)
 	}
 }
 
+/* A finding in a file that several passes share is one, about them all. */
+static void add_finding(struct diagnostics *d, const struct lint_finding *f,
+	int pass)
+{
+	for (size_t i = 0; i < d->nitem; i++) {
+		const struct diagnostic *item = &d->item[i];
+		if (!item->file || strcmp(item->file, f->file)
+			|| item->line != f->line || item->column != f->column
+			|| strcmp(item->code, f->code))
+			continue;
+		if (item->pass[item->npass - 1] != pass)
+			diagnostics_about(d, i, pass);
+		return;
+	}
+	size_t i = diagnostics_add(d, f->code, "%s", f->message);
+	diagnostics_about(d, i, pass);
+	d->item[i].file = xstrdup(f->file);
+	d->item[i].line = f->line;
+	d->item[i].column = f->column;
+}
+
+/* What lint has to know of the manifest. */
+static struct lint_uniform *lint_uniforms(const struct manifest *m)
+{
+	struct lint_uniform *out = xcalloc(m->nuniform + 1, sizeof *out);
+	for (size_t i = 0; i < m->nuniform; i++) {
+		const struct uniform *u = &m->uniform[i];
+		out[i] = (struct lint_uniform) { u->name,
+			value_type_name(u->type), u->has_max,
+			u->type == VALUE_INT ? u->max.i : u->max.f[0] };
+	}
+	return out;
+}
+
 /* Lints all sources; they were read before, and without fault. */
 static int lint(struct session *s, struct diagnostics *d, struct err *err)
 {
 	const struct manifest *m = &s->manifest;
-	for (size_t i = 0; i < m->npass; i++) {
+	struct lint_uniform *uniform = lint_uniforms(m);
+	int ret = 0;
+	for (size_t i = 0; i < m->npass && !ret; i++) {
 		struct source source = { 0 };
-		if (source_expand(s->tree, m->pass[i].source, m->common,
-			m->include_dir, m->ninclude_dir, NULL, &source, err) < 0)
-			return -1;
-		lint_source(m, (int)i, &source, d);
+		struct lint_findings found = { 0 };
+		const struct pass *pass = &m->pass[i];
+		/* The site has neither compute passes nor storage. */
+		int is_site = pass->kind != PASS_COMPUTE && !pass->nstorage;
+		struct lint_facts facts = {
+			.entry = shader_entry(pass->kind), .is_site = is_site,
+			.is_essl = is_site && m->dialect == DIALECT_ESSL,
+			.is_image = pass->kind == PASS_IMAGE,
+			.uniform = uniform, .nuniform = m->nuniform
+		};
+		ret = source_expand(s->tree, pass->source, m->common,
+			m->include_dir, m->ninclude_dir, NULL, &source, err);
+		if (!ret)
+			lint_source(&facts, &source, &found);
+		for (size_t k = 0; k < found.nitem; k++)
+			add_finding(d, &found.item[k], (int)i);
+		lint_findings_release(&found);
 		source_release(&source);
 	}
-	return 0;
+	free(uniform);
+	return ret;
 }
 
 /* Bundles ----------------------------------------------------------------- */

@@ -6,49 +6,9 @@
 
 /* What is certain ------------------------------------------------------------ */
 
-/* A macro whose replacement may write, or is more than an expression. */
-static int is_wild(const struct lint *l, size_t macro)
-{
-	static const char *const wild[] = {
-		"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=",
-		">>=", "++", "--", ";", "{", "}", "##", "return", "discard",
-		"break", "continue", "if", "else", "for", "while", "do", "out",
-		"inout"
-	};
-	const struct glsl *g = &l->whole;
-	struct lint_macro *m = &l->macro_at[macro];
-	if (m->is_judged)
-		return m->is_wild;
-	m->is_judged = 1;	/* ends what refers to itself, too */
-	m->is_wild = m->is_unsure;
-	struct buf scratch = BUF_INIT;
-	for (size_t i = m->first; i < m->last && !m->is_wild; i++) {
-		for (size_t k = 0; k < LINT_COUNT(wild); k++)
-			m->is_wild |= glsl_is(g, i, wild[k]);
-		if (g->token[i].kind != GLSL_WORD)
-			continue;
-		size_t n;
-		const char *text = glsl_token_text(g, i, &scratch, &n);
-		size_t inner = map_get(&l->macro, text, n);
-		if (inner != MAP_NONE)
-			m->is_wild |= is_wild(l, inner);
-	}
-	buf_release(&scratch);
-	return m->is_wild;
-}
-
 int lint_is_sure(const struct lint *l, const struct glsl_function *f)
 {
-	if (!f->body || !f->last || !l->code.is_kept[f->name])
-		return 0;
-	for (size_t i = f->first; i <= f->last; i++) {
-		if (l->is_unsure[i])
-			return 0;
-		size_t macro = lint_find(l, &l->macro, i);
-		if (macro != MAP_NONE && is_wild(l, macro))
-			return 0;
-	}
-	return 1;
+	return f->body && f->last && l->code.is_kept[f->name];
 }
 
 /* Statements ----------------------------------------------------------------- */
@@ -261,8 +221,6 @@ static int only_reads(const struct lint *l, size_t open)
 	if (!open || !lint_is_word(l, open - 1))
 		return 1;
 	size_t callee = open - 1;
-	if (lint_find(l, &l->macro, callee) != MAP_NONE)
-		return 0;
 	size_t f = lint_find(l, &l->function_name, callee);
 	if (f == MAP_NONE)
 		return lint_is_one_of(l, callee, builtin, LINT_COUNT(builtin))
@@ -374,8 +332,7 @@ static int variable_at(struct lint *l, size_t token, struct variable *out)
 {
 	*out = (struct variable) { l, l->code.text + l->code.token[token].at,
 		l->code.token[token].len };
-	return lint_find(l, &l->macro, token) == MAP_NONE
-		&& map_get(&l->macro_word, out->name, out->nname) == MAP_NONE;
+	return lint_is_word(l, token);
 }
 
 /* Declarators of the locals of basic type that start at token. */
@@ -453,8 +410,7 @@ static void find_missing_return(struct lint *l, const struct glsl_function *f)
 {
 	int completes;
 	for (size_t i = f->first; i < f->name; i++)
-		if (lint_is(l, i, "void")
-			|| lint_find(l, &l->macro, i) != MAP_NONE)
+		if (lint_is(l, i, "void"))
 			return;
 	if (lint_statement(l, f->body, f->last + 1, &completes) && completes)
 		lint_add(l, "undefined-value", f->name, "'%.*s' can end without "

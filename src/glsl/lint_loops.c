@@ -6,9 +6,10 @@
 #include "util/mem.h"
 
 /*
- * Iterations are counted from below: a loop whose bounds are no constants
- * counts as one, a call of a function that is not sure as none, and a short
- * loop only through what it repeats, since compilers unroll it.
+ * Iterations are counted from below: a loop whose bounds are neither constants
+ * nor grow from frame to frame counts as one, a call of a function that is not
+ * sure as none, and a short loop only through what it repeats, since compilers
+ * unroll it.
  */
 
 #define UNROLLED 32		/* Mesa's limit */
@@ -27,73 +28,153 @@ struct loops {
 
 #define MANY ((size_t)-2)	/* declared with more than one value */
 
-static int evaluate(const struct loops *s, const struct glsl *g, size_t from,
-	size_t to, int depth, double *out);
+struct reader {			/* of a constant expression */
+	const struct loops *s;
+	size_t i, to;
+	int depth;
+};
 
-static int evaluate_name(const struct loops *s, const struct glsl *g,
-	size_t token, int depth, double *out)
+static int read_sum(struct reader *r, double *out);
+
+/* What a name comes to at most; what grows from frame to frame has no most. */
+static int read_name(const struct loops *s, size_t token, double *out)
 {
 	const struct lint *l = s->l;
-	struct buf scratch = BUF_INIT;
-	size_t n;
-	const char *text = glsl_token_text(g, token, &scratch, &n);
-	size_t m = map_get(&l->macro, text, n);
-	size_t c = map_get(&s->constant, text, n);
-	buf_release(&scratch);
-	if (m != MAP_NONE)
-		return !l->macro_at[m].is_unsure && !l->macro_at[m].has_parameters
-			&& evaluate(s, &l->whole, l->macro_at[m].first,
-				l->macro_at[m].last, depth + 1, out);
-	if (c == MAP_NONE || c == MANY)
+	size_t c = lint_find(l, &s->constant, token);
+	if (c != MAP_NONE) {
+		*out = c == MANY ? 0 : s->value[c];
+		return c != MANY;
+	}
+	*out = INFINITY;
+	if (lint_is(l, token, "iFrame") || lint_is(l, token, "iTime"))
+		return 1;
+	const struct lint_facts *facts = l->facts;
+	for (size_t u = 0; u < facts->nuniform; u++) {
+		const struct lint_uniform *is = &facts->uniform[u];
+		if (!lint_is(l, token, is->name) || (strcmp(is->type, "int")
+			&& strcmp(is->type, "float")))
+			continue;
+		if (is->has_max)
+			*out = is->max;
+		return 1;
+	}
+	return 0;
+}
+
+static int read_number(const struct lint *l, size_t token, double *out)
+{
+	char text[32], *end;
+	size_t n = l->code.token[token].len;
+	if (n >= sizeof text)
 		return 0;
-	*out = s->value[c];
+	memcpy(text, l->code.text + l->code.token[token].at, n);
+	text[n] = '\0';
+	*out = text[0] == '0' && n > 1 && !strpbrk(text, ".eE")
+		? (double)strtoul(text, &end, 0) : strtod(text, &end);
+	return !*end || !strcmp(end, "u") || !strcmp(end, "U")
+		|| !strcmp(end, "f") || !strcmp(end, "F");
+}
+
+/* int(x), min(x, y) and their like. */
+static int read_call(struct reader *r, double *out)
+{
+	static const char *const same[] = { "int", "float", "uint" };
+	const struct lint *l = r->s->l;
+	size_t name = r->i;
+	double a[3];
+	size_t n = 0;
+	r->i += 2;
+	do {
+		if (n == 3 || !read_sum(r, &a[n++]))
+			return 0;
+	} while (r->i < r->to && lint_is(l, r->i++, ","));
+	if (!lint_is(l, r->i - 1, ")"))
+		return 0;
+	if (n == 1 && lint_is_one_of(l, name, same, LINT_COUNT(same)))
+		*out = lint_is(l, name, "float") ? a[0] : trunc(a[0]);
+	else if (n == 1 && (lint_is(l, name, "floor")
+		|| lint_is(l, name, "ceil")))
+		*out = lint_is(l, name, "ceil") ? ceil(a[0]) : floor(a[0]);
+	else if (n == 2 && lint_is(l, name, "min"))
+		*out = a[0] < a[1] ? a[0] : a[1];
+	else if (n == 2 && lint_is(l, name, "max"))
+		*out = a[0] > a[1] ? a[0] : a[1];
+	else if (n == 3 && lint_is(l, name, "clamp"))
+		*out = a[0] < a[1] ? a[1] : a[0] > a[2] ? a[2] : a[0];
+	else
+		return 0;
 	return 1;
 }
 
-/* A number, perhaps in parentheses, by name, or as min(iFrame, 0). */
-static int evaluate(const struct loops *s, const struct glsl *g, size_t from,
-	size_t to, int depth, double *out)
+static int read_operand(struct reader *r, double *out)
 {
-	if (depth > 8)
+	const struct lint *l = r->s->l;
+	if (r->i >= r->to || r->depth > NEST)
 		return 0;
-	while (to >= from + 2 && glsl_is(g, from, "(")
-		&& glsl_is(g, to - 1, ")")) {
-		from++;
-		to--;
-	}
-	if (to == from + 6 && (glsl_is(g, from, "min") || glsl_is(g, from, "max"))
-		&& glsl_is(g, from + 1, "(") && glsl_is(g, from + 5, ")")
-		&& glsl_is(g, from + 3, ",")) {
-		/* iFrame is never below zero. */
-		*out = 0;
-		return glsl_is(g, from, "min")
-			&& ((glsl_is(g, from + 2, "iFrame")
-				&& glsl_is(g, from + 4, "0"))
-			|| (glsl_is(g, from + 2, "0")
-				&& glsl_is(g, from + 4, "iFrame")));
-	}
-	int is_negative = to > from + 1 && glsl_is(g, from, "-");
-	from += (size_t)is_negative;
-	if (to != from + 1)
-		return 0;
-	if (g->token[from].kind == GLSL_WORD) {
-		if (!evaluate_name(s, g, from, depth, out))
-			return 0;
-	} else {
-		char text[32], *end;
-		size_t n = g->token[from].len;
-		if (g->token[from].kind != GLSL_NUMBER || n >= sizeof text)
-			return 0;
-		memcpy(text, g->text + g->token[from].at, n);
-		text[n] = '\0';
-		*out = text[0] == '0' && n > 1 && text[1] != '.'
-			? (double)strtoul(text, &end, 0) : strtod(text, &end);
-		if (*end && strcmp(end, "u") && strcmp(end, "f"))
-			return 0;
-	}
-	if (is_negative)
+	if (lint_is(l, r->i, "-")) {
+		r->i++;
+		r->depth++;
+		int ret = read_operand(r, out);
+		r->depth--;
 		*out = -*out;
+		return ret;
+	}
+	if (lint_is(l, r->i, "(")) {
+		r->i++;
+		return read_sum(r, out) && lint_is(l, r->i++, ")");
+	}
+	if (lint_is_word(l, r->i) && lint_is(l, r->i + 1, "("))
+		return read_call(r, out);
+	if (lint_is_word(l, r->i))
+		return read_name(r->s, r->i++, out);
+	return l->code.token[r->i].kind == GLSL_NUMBER
+		&& read_number(l, r->i++, out);
+}
+
+static int read_product(struct reader *r, double *out)
+{
+	const struct lint *l = r->s->l;
+	if (!read_operand(r, out))
+		return 0;
+	while (r->i < r->to && (lint_is(l, r->i, "*") || lint_is(l, r->i, "/")
+		|| lint_is(l, r->i, "%"))) {
+		size_t op = r->i++;
+		double b;
+		if (!read_operand(r, &b))
+			return 0;
+		if (lint_is(l, op, "*"))
+			*out *= b;
+		else if (lint_is(l, op, "/") && b != 0)
+			*out /= b;
+		else if (lint_is(l, op, "%") && isinf(*out))
+			*out = b - 1;
+		else
+			return 0;
+	}
 	return 1;
+}
+
+static int read_sum(struct reader *r, double *out)
+{
+	const struct lint *l = r->s->l;
+	if (++r->depth > NEST || !read_product(r, out))
+		return 0;
+	while (r->i < r->to && (lint_is(l, r->i, "+") || lint_is(l, r->i, "-"))) {
+		size_t op = r->i++;
+		double b;
+		if (!read_product(r, &b))
+			return 0;
+		*out += lint_is(l, op, "+") ? b : -b;
+	}
+	r->depth--;
+	return 1;
+}
+
+/* A constant, or what is no more than one: iFrame is without bound. */
+static int evaluate(const struct loops *s, size_t from, size_t to, double *out)
+{
+	struct reader r = { s, from, to, 0 };
+	return read_sum(&r, out) && r.i == to && !isnan(*out);
 }
 
 /* const int N = 100; anywhere: a name that has another value too counts not. */
@@ -114,8 +195,8 @@ static void find_constants(struct loops *s)
 		while (is_constant && end < l->code.ntoken
 			&& !lint_is(l, end, ";"))
 			end++;
-		is_constant = is_constant && !l->is_unsure[i]
-			&& evaluate(s, &l->code, i + 3, end, 0, &value);
+		is_constant = is_constant
+			&& evaluate(s, i + 3, end, &value);
 		const char *text = glsl_token_text(&l->code, i + 1, &scratch,
 			&n);
 		if (!is_constant || map_get(&s->constant, text, n) != MAP_NONE) {
@@ -152,7 +233,7 @@ static int find_step(const struct loops *s, size_t name, size_t from,
 	if (to < from + 3 || !is_same(l, from, name)
 		|| (!lint_is(l, from + 1, "+=") && !lint_is(l, from + 1, "-=")))
 		return 0;
-	if (!evaluate(s, &l->code, from + 2, to, 0, step))
+	if (!evaluate(s, from + 2, to, step))
 		return 0;
 	if (lint_is(l, from + 1, "-="))
 		*step = -*step;
@@ -168,6 +249,15 @@ static int is_changed(const struct lint *l, size_t name, size_t from, size_t to)
 		if (is_same(l, i, name) && (lint_is_one_of(l, i + 1, change,
 			LINT_COUNT(change)) || lint_is(l, i - 1, "++")
 			|| lint_is(l, i - 1, "--")))
+			return 1;
+	return 0;
+}
+
+static int has_exit(const struct lint *l, size_t from, size_t to)
+{
+	static const char *const exit[] = { "break", "return", "discard" };
+	for (size_t i = from; i < to; i++)
+		if (lint_is_one_of(l, i, exit, LINT_COUNT(exit)))
 			return 1;
 	return 0;
 }
@@ -191,10 +281,11 @@ static double count_trips(const struct loops *s, size_t open, size_t close,
 		&& !lint_is(l, open + 1, "float")
 		&& !lint_is(l, open + 1, "uint"))
 		|| !lint_is(l, name + 1, "=") || !is_same(l, part[0] + 1, name)
-		|| !evaluate(s, &l->code, name + 2, part[0], 0, &first)
-		|| !evaluate(s, &l->code, part[0] + 3, part[1], 0, &bound)
+		|| !evaluate(s, name + 2, part[0], &first)
+		|| !evaluate(s, part[0] + 3, part[1], &bound)
 		|| !find_step(s, name, part[1] + 1, close, &step)
-		|| is_changed(l, name, close, end))
+		|| is_changed(l, name, close, end) || isinf(first)
+		|| isinf(step) || step == 0)
 		return 1;
 	size_t op = part[0] + 2;
 	double n;
@@ -203,6 +294,9 @@ static double count_trips(const struct loops *s, size_t open, size_t close,
 	else if (step < 0 && lint_is_one_of(l, op, above, 2))
 		n = (first - bound) / -step;
 	else
+		return 1;
+	/* What ends by itself may do so in time. */
+	if (isinf(n) && has_exit(l, close, end))
 		return 1;
 	n = lint_is(l, op, "<=") || lint_is(l, op, ">=")
 		? floor(n) + 1 : ceil(n);
@@ -284,7 +378,11 @@ void lint_loops(struct lint *l)
 			l->function[f].name, entry, LINT_COUNT(entry)))
 			continue;
 		double n = count_function(&s, f);
-		if (n > LINT_LOOP_BUDGET && s.worst > 0)
+		if (isinf(n))
+			lint_add(l, "long-loop", s.worst_at, "the iterations of "
+				"this loop grow without bound; llvmpipe runs %d "
+				"of all loops for a pixel", LINT_LOOP_BUDGET);
+		else if (n > LINT_LOOP_BUDGET && s.worst > 0)
 			lint_add(l, "long-loop", s.worst_at, "loops can come to "
 				"%.0f iterations for a pixel, of which llvmpipe "
 				"runs %d in all", n, LINT_LOOP_BUDGET);
