@@ -230,6 +230,21 @@ static int hook_take(void *data, const struct sha256 *key, int index, uint32_t n
 	return 0;
 }
 
+/* The row of a node that was drawn: its place, and the time it took. */
+static int record_node(struct runner *r, uint32_t node, const char *shape,
+	struct err *err)
+{
+	const struct group *g = r->group;
+	int p = keys_node_pass(&g->keys, node);
+	struct node_row row = { .key = g->keys.key[node],
+		.pass = g->variant.manifest->pass[p].name,
+		.gpu_ns = g->gpu_ns[node], .shape = shape,
+		.frame = keys_node_frame(&g->keys, node) };
+
+	target_size(&g->variant, p, &row.width, &row.height);
+	return store_add_node(r->capture->env->programs.store, &row, err);
+}
+
 static int note_stored(struct runner *r, const struct store_job *s,
 	struct err *err)
 {
@@ -240,6 +255,11 @@ static int note_stored(struct runner *r, const struct store_job *s,
 	if (sha256_equal(&s->key, &g->keys.key[s->node])) {
 		if (++g->noutput_stored[s->node] == 1 + pass->nextra_output)
 			g->is_stored[s->node] = 1;
+		/* Of a checkpoint: nobody's rival, so it has no shape. */
+		if (g->is_stored[s->node] &&
+		    !g->plan.node[s->node].is_wanted &&
+		    record_node(r, s->node, "", err))
+			return -1;
 	} else {
 		struct take take[TAKE_MAX];
 		size_t n = keys_takes(&g->keys, s->node, take);
@@ -470,10 +490,8 @@ static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err
 	struct group *g = r->group;
 	int p = keys_node_pass(&g->keys, node), w, h;
 	const struct sha256 *key = &g->keys.key[node];
-	struct node_row row = { .key = *key, .pass =
-		c->env->manifest->pass[p].name, .gpu_ns = gpu_ns,
-		.frame = keys_node_frame(&g->keys, node) };
 
+	g->gpu_ns[node] = gpu_ns;
 	r->unsaved_ns += gpu_ns;
 	c->result->counts.nodes_drawn++;
 	map_put(&c->drawn, key->byte, sizeof key->byte, 1);
@@ -484,10 +502,7 @@ static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err
 	if (!g->plan.node[node].is_wanted)
 		return 0;
 	char *shape = node_shape(g, p);
-	row.width = w;
-	row.height = h;
-	row.shape = shape;
-	int rc = store_add_node(c->env->programs.store, &row, err);
+	int rc = record_node(r, node, shape, err);
 	free(shape);
 	if (rc != 0)
 		return -1;

@@ -74,7 +74,7 @@ static enum capture_status content_status(const struct capture *c, const struct 
 {
 	struct drawn_check d = { c, g, 0 };
 
-	plan_wanted(&g->keys, job->frame, check_drawn, check_written, &d);
+	plan_wanted(&g->keys, job->frame, check_drawn, NULL, check_written, &d);
 	if (d.is_drawn)
 		return CAPTURE_BUILT;
 	if (job->row.path && sha256_equal(&job->row.inputs_id,
@@ -156,7 +156,8 @@ static int record_bundle(struct capture *c, struct group *g, struct job *job,
 		rc = add_history(c, g, job, &a->content_id, err);
 	/* One-off captures may be collected: nothing says which still matter. */
 	if (rc == 0 && !job->request->is_one_off) {
-		plan_wanted(&g->keys, job->frame, add_node, add_version, &keys);
+		plan_wanted(&g->keys, job->frame, add_node, add_node, add_version,
+			&keys);
 		rc = keys.rc;
 	}
 	if (rc == 0)
@@ -321,18 +322,33 @@ static int find_pieces(struct capture *c, const struct group *g, int frame,
 	return 1;
 }
 
+/* The time that a node took; of its likes where its own is not on record. */
+static int find_time(struct capture *c, const struct group *g, int p, int frame,
+	uint64_t *ns)
+{
+	uint32_t node = keys_node(&g->keys, p, frame);
+	struct node_row row;
+	int w, h;
+
+	if (store_node(c->env->programs.store, &g->keys.key[node], &row)) {
+		*ns = row.gpu_ns;
+		return 1;
+	}
+	target_size(&g->variant, p, &w, &h);
+	*ns = store_cost(c->env->programs.store, &g->keys.static_part[p],
+		(uint64_t)w * (uint64_t)h);
+	return *ns > 0;
+}
+
 static void find_timings(struct capture *c, const struct group *g, int frame,
 	struct trace_timing *timing, size_t *n)
 {
 	*n = 0;
 	for (size_t i = 0; i < g->graph.norder; i++) {
 		int p = g->graph.order[i];
-		struct node_row row;
-		if (!g->graph.is_reached[p] || !store_node(
-		    c->env->programs.store,
-		    &g->keys.key[keys_node(&g->keys, p, frame)], &row))
-			continue;
-		timing[(*n)++] = (struct trace_timing){ p, row.gpu_ns };
+		uint64_t ns;
+		if (g->graph.is_reached[p] && find_time(c, g, p, frame, &ns))
+			timing[(*n)++] = (struct trace_timing){ p, ns };
 	}
 }
 

@@ -23,8 +23,10 @@ static void release_keys(struct group *g)
 	free(g->is_stored);
 	free(g->noutput_stored);
 	free(g->rivalry);
+	free(g->gpu_ns);
 	free(g->is_version_stored);
 	g->is_stored = g->noutput_stored = g->rivalry = NULL;
+	g->gpu_ns = NULL;
 	g->is_version_stored = NULL;
 	g->has_plan = g->has_keys = 0;
 }
@@ -253,6 +255,7 @@ static int find_keys(struct group *g, const struct capture_env *env,
 	g->is_stored = xcalloc(nnode + 1, 1);
 	g->noutput_stored = xcalloc(nnode + 1, 1);
 	g->rivalry = xcalloc(nnode + 1, 1);
+	g->gpu_ns = xcalloc(nnode + 1, sizeof *g->gpu_ns);
 	g->is_version_stored = xcalloc(g->keys.nversion + 1, 1);
 	return rc;
 }
@@ -360,7 +363,7 @@ int group_frame_is_stored(const struct group *g, int frame)
 {
 	struct frame_check c = { g, 0, NODE_NONE };
 
-	plan_wanted(&g->keys, frame, check_node, check_version, &c);
+	plan_wanted(&g->keys, frame, check_node, NULL, check_version, &c);
 	return !c.is_missing;
 }
 
@@ -368,7 +371,7 @@ int group_frame_has_failed(const struct group *g, int frame, uint32_t *which)
 {
 	struct frame_check c = { g, 0, NODE_NONE };
 
-	plan_wanted(&g->keys, frame, check_node, check_version, &c);
+	plan_wanted(&g->keys, frame, check_node, NULL, check_version, &c);
 	*which = c.failed;
 	return c.failed != NODE_NONE;
 }

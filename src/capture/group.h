@@ -69,6 +69,7 @@ struct group {
 	unsigned char *is_stored;	/* a node each: all its outputs, in this run */
 	unsigned char *noutput_stored;	/* a node each */
 	unsigned char *is_version_stored;	/* a version each */
+	uint64_t *gpu_ns;		/* a node each: of its draw in this run */
 	unsigned char *rivalry;		/* a node each: enum rivalry */
 	int needs_rekey;		/* an alias was found that changes keys */
 	uint64_t nalias;		/* aliases of the run that keys are made with */

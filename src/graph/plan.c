@@ -7,6 +7,7 @@
 
 void plan_wanted(const struct keys *k, int frame,
 	void (*each_node)(void *data, uint32_t node),
+	void (*each_half)(void *data, uint32_t node),
 	void (*each_version)(void *data, uint32_t version), void *data)
 {
 	const struct graph *g = k->scene->graph;
@@ -16,8 +17,9 @@ void plan_wanted(const struct keys *k, int frame,
 		if (!g->is_reached[p])
 			continue;
 		each_node(data, k->canon[keys_node(k, p, frame)]);
-		if (frame > 0 && nodes_is_pair(k->scene, k->program, p))
-			each_node(data, k->canon[keys_node(k, p, frame - 1)]);
+		if (each_half && frame > 0 &&
+		    nodes_is_pair(k->scene, k->program, p))
+			each_half(data, k->canon[keys_node(k, p, frame - 1)]);
 	}
 	for (size_t s = 0; s < g->nstorage; s++) {
 		uint32_t version = keys_version_after(k, (int)s, frame);
@@ -31,6 +33,13 @@ static void want_node(void *data, uint32_t node)
 	struct plan *plan = data;
 
 	plan->node[node].is_wanted = 1;
+}
+
+static void want_half(void *data, uint32_t node)
+{
+	struct plan *plan = data;
+
+	plan->node[node].is_half = 1;
 }
 
 static void want_version(void *data, uint32_t version)
@@ -127,7 +136,8 @@ void plan_make(const struct keys *keys, const int *frame, size_t nframe,
 	out->node = xcalloc(nnode + 1, sizeof *out->node);
 	out->version = xcalloc(keys->nversion + 1, sizeof *out->version);
 	for (size_t i = 0; i < nframe; i++)
-		plan_wanted(keys, frame[i], want_node, want_version, out);
+		plan_wanted(keys, frame[i], want_node, want_half, want_version,
+			out);
 	for (size_t i = nnode; i-- > 0;) {
 		uint32_t node = (uint32_t)i;
 		struct plan_node *n = &out->node[node];
@@ -136,12 +146,16 @@ void plan_make(const struct keys *keys, const int *frame, size_t nframe,
 			continue;
 		int must_write = needs_write(out, node, hooks);
 		int is_needed = n->is_wanted || n->is_used;
-		if (!is_needed && !must_write)
+		if (!is_needed && !must_write && !n->is_half)
 			continue;
+		int is_stored = !must_write && hooks->has_node(hooks->data,
+			&keys->key[node], p);
+		if (!is_needed && !must_write && !is_stored)
+			continue;
+		n->is_wanted |= n->is_half;
 		if (out->end == 0)
 			out->end = node + 1;
-		if (!must_write && hooks->has_node(hooks->data,
-		    &keys->key[node], p)) {
+		if (is_stored) {
 			n->action = n->is_used ? ACTION_LOAD : ACTION_REUSE;
 			out->nload += n->is_used;
 			out->nreuse += !n->is_used;

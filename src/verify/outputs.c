@@ -82,6 +82,19 @@ static int size_of(const cJSON *timing, const char *key)
 		&& item->valuedouble <= LIMIT_SIZE ? item->valueint : 0;
 }
 
+static const cJSON *timing_of(const cJSON *timings, const char *pass)
+{
+	const cJSON *timing;
+
+	cJSON_ArrayForEach(timing, timings) {
+		const cJSON *name = cJSON_GetObjectItemCaseSensitive(timing,
+			"name");
+		if (cJSON_IsString(name) && !strcmp(name->valuestring, pass))
+			return timing;
+	}
+	return NULL;
+}
+
 int outputs_open(const struct bundle *b, struct outputs *out, struct err *err)
 {
 	*out = (struct outputs) { .bundle = b };
@@ -92,9 +105,18 @@ int outputs_open(const struct bundle *b, struct outputs *out, struct err *err)
 		err_wrap(err, "in %s", b->dir);
 		return -1;
 	}
-	const cJSON *timing;
-	cJSON_ArrayForEach(timing, cJSON_GetObjectItemCaseSensitive(b->json,
-		"pass_timings")) {
+	const cJSON *timing, *key;
+	const cJSON *timings = cJSON_GetObjectItemCaseSensitive(b->json,
+		"pass_timings");
+	/* All passes, in the order that a frame runs. */
+	cJSON_ArrayForEach(key, cJSON_GetObjectItemCaseSensitive(b->json,
+		"keys")) {
+		timing = timing_of(timings, key->string);
+		add_pass(out, key->string, size_of(timing, "width"),
+			size_of(timing, "height"));
+	}
+	/* The ancestor writes no keys. */
+	cJSON_ArrayForEach(timing, timings) {
 		const cJSON *name = cJSON_GetObjectItemCaseSensitive(timing,
 			"name");
 		if (cJSON_IsString(name))

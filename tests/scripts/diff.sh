@@ -151,3 +151,43 @@ expect_status 2 "$STBUILD" diff old.sttrace stbuild.json
 printf x >>narrow.sttrace/final.png
 expect_status 2 "$STBUILD" diff old.sttrace narrow.sttrace
 expect_text err 'narrow.sttrace'
+
+# A pass that comes from a checkpoint has its place and its time all the same.
+mkdir checkpoint && cd checkpoint
+cat >stbuild.json <<'JSON'
+{
+	"format": 1,
+	"project": { "name": "checkpoint" },
+	"render": { "width": 4, "height": 2 },
+	"pass": [
+		{ "name": "sim", "kind": "buffer", "source": "sim.frag", "input": [
+			{ "channel": 0, "source": "sim", "frame": "previous" } ] },
+		{ "name": "blur", "kind": "buffer", "source": "copy.frag",
+			"input": [ { "channel": 0, "source": "sim" } ] },
+		{ "name": "image", "kind": "image", "source": "copy.frag",
+			"input": [ { "channel": 0, "source": "blur" } ] }
+	],
+	"store": { "checkpoint": 2 },
+	"trace": [ { "name": "t", "frames": [ 4, 6 ] } ],
+	"test": [ { "name": "budget", "frame": 4, "max_gpu_ms": 1e9,
+		"max_pass_gpu_ms": { "sim": 1e9, "blur": 1e9, "image": 1e9 } } ]
+}
+JSON
+cat >sim.frag <<'GLSL'
+void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(p), 0) + 0.0625; }
+GLSL
+cat >copy.frag <<'GLSL'
+void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(p), 0); }
+GLSL
+"$STBUILD" -s t@6
+capture 0 2 t@4 -o a.sttrace
+expect_json a.sttrace/trace.json 'pass_timings#' 3
+expect_json a.sttrace/trace.json 'pass_timings[0].name' sim
+expect_status 0 "$STBUILD" test
+edit sim.frag 's/0\.0625/0.125/'
+"$STBUILD" -s t@4 -o b.sttrace
+for both in 'a b' 'b a'; do
+	expect_status 1 "$STBUILD" diff "${both% *}.sttrace" "${both#* }.sttrace" --json
+	expect_json out first.pass sim
+done
+cd ..

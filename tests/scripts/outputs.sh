@@ -129,6 +129,8 @@ other=torn
 while read -r object; do
 	cp "$object" kept
 	for fault in gone $other; do
+		# What frame 4 left beside it is not drawn for its own sake.
+		[ -e "$object" ] || cp kept "$object"
 		case $fault in
 		gone) rm "$object" ;;
 		torn) head -c 5 kept >"$object" ;;

@@ -66,3 +66,32 @@ GLSL
 keys 14 -n far@11
 expect_status 2 "$STBUILD" -n far@99999999
 expect_text err 'rests on more than 4194304 earlier renders'
+
+# Beside a stored frame: nothing but what is asked for is drawn.
+cat >stbuild.json <<'JSON'
+{
+	"format": 1,
+	"project": { "name": "beside" },
+	"render": { "width": 4, "height": 2 },
+	"pass": [
+		{ "name": "sim", "kind": "buffer", "source": "now.frag",
+			"input": [ { "channel": 0, "source": "sim",
+				"frame": "previous" } ] },
+		{ "name": "image", "kind": "image", "source": "image.frag",
+			"input": [ { "channel": 0, "source": "sim" } ] }
+	],
+	"store": { "checkpoint": "off" },
+	"trace": [ { "name": "t", "frame": 60 } ]
+}
+JSON
+cat >image.frag <<'GLSL'
+void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(p), 0) / 255.0; }
+GLSL
+capture 0 62
+capture 0 1 t@59
+capture 0 2 t@61
+capture 0 2 t@62
+expect_pixel target/traces/t@59.sttrace/final.png 0 0 '60 60 60 255'
+expect_pixel target/traces/t@61.sttrace/final.png 0 0 '62 62 62 255'
+edit image.frag 's/255\.0/127.5/'
+capture 0 4 t@59:62

@@ -560,7 +560,7 @@ struct world {
 	int version_end[NFRAME], writer_end[NFRAME];
 	int maker_end[NFRAME];		/* the writer itself, not its first equal */
 	int is_drawn[NODES];		/* in this run; of the first equal nodes */
-	int is_planned[NODES], is_wanted[NODES];
+	int is_planned[NODES], is_wanted[NODES], is_half[NODES];
 	int version_is_wanted[NODES];	/* that a node writes */
 };
 
@@ -974,6 +974,7 @@ static void plan(struct world *w, const int *is_asked)
 {
 	memset(w->is_planned, 0, sizeof w->is_planned);
 	memset(w->is_wanted, 0, sizeof w->is_wanted);
+	memset(w->is_half, 0, sizeof w->is_half);
 	memset(w->version_is_wanted, 0, sizeof w->version_is_wanted);
 	for (int t = 0; t < w->nframe; t++) {
 		if (!is_asked[t])
@@ -983,7 +984,7 @@ static void plan(struct world *w, const int *is_asked)
 				continue;
 			w->is_wanted[w->same[node_of(w, p, t)]] = 1;
 			if (t > 0 && is_pair(w, p))
-				w->is_wanted[w->same[node_of(w, p, t - 1)]] = 1;
+				w->is_half[w->same[node_of(w, p, t - 1)]] = 1;
 		}
 		if (w->writer_end[t] != NONE) {
 			w->version_is_wanted[w->writer_end[t]] = 1;
@@ -993,6 +994,9 @@ static void plan(struct world *w, const int *is_asked)
 	for (int n = 0; n < w->nnode; n++)
 		if (w->is_wanted[n])
 			plan_node(w, n);
+	/* The other half is no reason to draw; it is stored if it is drawn. */
+	for (int n = 0; n < w->nnode; n++)
+		w->is_wanted[n] |= w->is_half[n] && w->is_planned[n];
 }
 
 static void bind(const struct world *w, int n)

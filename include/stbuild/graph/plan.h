@@ -19,6 +19,7 @@ enum action {
 struct plan_node {
 	unsigned char action;
 	unsigned char is_wanted;	/* must be in the store at the end */
+	unsigned char is_half;		/* is wanted if it is drawn at all */
 	unsigned char is_used;		/* a draw reads it */
 	unsigned char is_failed;
 	uint32_t cause;			/* is_failed: the node that failed itself */
@@ -51,17 +52,21 @@ struct plan {
 
 /*
  * Plans for the captured frames (ascending). What is stored at a captured
- * frame: every reached pass's outputs, the other half of each pass with a
- * previous reader or with discard, and every storage buffer of a reached pass
- * that was written.
+ * frame: every reached pass's outputs, and every storage buffer of a reached
+ * pass that was written; and the other half of each pair (nodes_is_pair), which
+ * is no reason to draw: it is stored where something else needs it drawn.
  */
 void plan_make(const struct keys *keys, const int *frame, size_t nframe,
 	const struct plan_hooks *hooks, struct plan *out);
 void plan_release(struct plan *p);
 
-/* Calls each(data, node) for the nodes stored at a captured frame. */
+/*
+ * Calls back for what is stored at a captured frame, by canonical node; for
+ * other halves too, unless each_half is null.
+ */
 void plan_wanted(const struct keys *keys, int frame,
 	void (*each_node)(void *data, uint32_t node),
+	void (*each_half)(void *data, uint32_t node),
 	void (*each_version)(void *data, uint32_t version), void *data);
 
 #endif
