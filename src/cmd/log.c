@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/history.h"
 #include "util/log.h"
+#include "util/map.h"
 #include "util/mem.h"
 #include "util/proc.h"
 #include "vcs/walk.h"
@@ -15,48 +16,88 @@ const struct args_option log_option[] = {
 	{ 'n', "max-count", ARGS_INT, &max_commits, 1, 1e9, "N",
 		"the newest N commits" },
 	{ 0, "first-parent", ARGS_FLAG, &first_parent, 0, 0, NULL,
-		"of merges follow the first parent alone" },
+		"follow only the first parent of merges" },
 	{ 0, "render", ARGS_FLAG, &render, 0, 0, NULL,
-		"draw what is not known yet" },
+		"render commits that have no result yet" },
 	OPTION_END
 };
 
 /* How a commit's rendering stands against the one before. */
-enum change { CHANGE_FIRST, CHANGE_NONE, CHANGE_SOME, CHANGE_UNKNOWN, CHANGE_FAULT };
+enum change { CHANGE_FIRST, CHANGE_NONE, CHANGE_SOME, CHANGE_UNKNOWN, CHANGE_ERROR };
 
 static const char *const change_name[] = {
 	[CHANGE_FIRST] = "first", [CHANGE_NONE] = "unchanged",
 	[CHANGE_SOME] = "changed", [CHANGE_UNKNOWN] = "unknown",
-	[CHANGE_FAULT] = "fault"
+	[CHANGE_ERROR] = "error"
 };
 
 struct entry {
-	int class, before;	/* before: -1 for none */
+	int class;
+	char before_id[41];	/* the commit that it is compared with; or "" */
+	int before;		/* its class; -1 for none */
 };
 
 struct listing {
 	struct history *history;
 	struct walk walk;
 	struct entry *entry;		/* a commit of the walk each */
+	struct map index;		/* id -> commit of the walk */
 	struct rendering *class;	/* a class each */
 	size_t nclass;
 	cJSON *commits;
 };
 
-/* The class of every commit, and of its parent. */
+/*
+ * The nearest first parent that can be read: what a commit that cannot stands
+ * between is compared with each other.
+ */
+static int find_before(struct listing *l, const char *parent, struct entry *e,
+	struct err *err)
+{
+	struct history *h = l->history;
+
+	e->before = -1;
+	memcpy(e->before_id, parent, sizeof e->before_id);
+	while (e->before_id[0]) {
+		if (history_class(h, e->before_id, &e->before, err) < 0)
+			return -1;
+		if (!declarer_get(h->declarer, e->before)->fault)
+			return 0;
+		e->before = -1;
+		if (walk_first_parent(h->session.repo, e->before_id,
+		    e->before_id, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* The class of every commit, and of what it is compared with. */
 static int classify(struct listing *l, struct err *err)
 {
 	struct history *h = l->history;
 	l->entry = xcalloc(l->walk.ncommit + 1, sizeof *l->entry);
 	for (size_t i = 0; i < l->walk.ncommit; i++) {
 		const struct walk_commit *c = &l->walk.commit[i];
-		l->entry[i].before = -1;
+		map_puts(&l->index, c->id, i);
 		if (history_class(h, c->id, &l->entry[i].class, err) < 0 ||
-		    (c->before[0] && history_class(h, c->before,
-		    &l->entry[i].before, err) < 0))
+		    find_before(l, c->before, &l->entry[i], err) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+/* What the entry is compared with, past commits that turned out not to compile. */
+static const struct entry *compared(const struct listing *l, size_t i)
+{
+	const struct entry *e = &l->entry[i];
+
+	while (e->before >= 0 && l->class[e->before].fault) {
+		size_t at = map_gets(&l->index, e->before_id);
+		if (at == MAP_NONE)
+			break;
+		e = &l->entry[at];
+	}
+	return e;
 }
 
 /* Draws the classes that are not known, by their newest commits. */
@@ -66,7 +107,7 @@ static int fill_in(struct listing *l, struct err *err)
 		const struct walk_commit *c = &l->walk.commit[i];
 		const struct { const char *id; int class; } pair[] = {
 			{ c->id, l->entry[i].class },
-			{ c->before, l->entry[i].before }
+			{ l->entry[i].before_id, l->entry[i].before }
 		};
 		for (int k = 0; k < 2; k++) {
 			if (pair[k].class < 0)
@@ -94,18 +135,16 @@ static int fill_in(struct listing *l, struct err *err)
 
 static enum change change_of(const struct listing *l, size_t i)
 {
-	const struct entry *e = &l->entry[i];
-	const struct rendering *now = &l->class[e->class], *old;
+	int class = l->entry[i].class, before = compared(l, i)->before;
+	const struct rendering *now = &l->class[class], *old;
 	if (now->fault)
-		return CHANGE_FAULT;
-	if (e->before < 0)
+		return CHANGE_ERROR;
+	if (before < 0)
 		return CHANGE_FIRST;
-	old = &l->class[e->before];
-	if (old->fault)
-		return CHANGE_FIRST;
-	if (e->class == e->before || sha256_equal(
-	    &declarer_get(l->history->declarer, e->class)->drawn,
-	    &declarer_get(l->history->declarer, e->before)->drawn))
+	old = &l->class[before];
+	if (class == before || sha256_equal(
+	    &declarer_get(l->history->declarer, class)->drawn,
+	    &declarer_get(l->history->declarer, before)->drawn))
 		return CHANGE_NONE;
 	if (!now->is_known || !old->is_known)
 		return CHANGE_UNKNOWN;
@@ -123,6 +162,7 @@ static int add_commit(struct listing *l, size_t i, struct err *err)
 	struct sha256 id;
 	char hex[SHA256_HEX + 1];
 	enum change change = change_of(l, i);
+	int before = compared(l, i)->before;
 
 	if (walk_details(h->session.repo, l->walk.commit[i].id, 0, &d, err) < 0)
 		return -1;
@@ -140,13 +180,13 @@ static int add_commit(struct listing *l, size_t i, struct err *err)
 	if (now->fault)
 		cJSON_AddStringToObject(json, "error", now->fault);
 	if (change == CHANGE_SOME &&
-	    rendering_compare(h, &l->class[e->before], now, &c)) {
+	    rendering_compare(h, &l->class[before], now, &c)) {
 		cJSON_AddNumberToObject(json, "rmse", c.rmse);
 		cJSON_AddNumberToObject(json, "max", c.max);
 	}
-	if (e->before >= 0 && !now->fault && !l->class[e->before].fault)
+	if (before >= 0 && !now->fault && !l->class[before].fault)
 		cJSON_AddItemToObject(json, "changed", declared_changes(
-			declarer_get(h->declarer, e->before),
+			declarer_get(h->declarer, before),
 			declarer_get(h->declarer, e->class)));
 	walk_details_release(&d);
 	return 0;
@@ -264,8 +304,8 @@ int cmd_log(struct options *o, const struct args_list *operand, struct err *err)
 		h.trace = xstrdup(operand->item[0]);
 	}
 	if (l.walk.is_cut && !o->silent)
-		log_info("the clone is shallow, its history ends here; 'git "
-			"fetch --unshallow' gets the rest");
+		log_info("this shallow clone ends here; 'git fetch "
+			"--unshallow' gets the rest");
 	if (o->json && !h.declarer) {
 		struct declared_request none = { .repo = h.session.repo,
 			.trace = h.trace };
@@ -280,6 +320,7 @@ out:
 		rendering_release(&l.class[i]);
 	free(l.class);
 	free(l.entry);
+	map_release(&l.index);
 	walk_release(&l.walk);
 	history_close(&h);
 	return rc;

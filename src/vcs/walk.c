@@ -249,6 +249,21 @@ void walk_release(struct walk *w)
 	*w = (struct walk) { 0 };
 }
 
+int walk_first_parent(struct repo *r, const char *id, char parent[41],
+	struct err *err)
+{
+	git_oid oid;
+	struct commit_info info = { .nparent = 0 };
+	if (repo_parse_id(id, &oid, err) < 0
+			|| repo_read_commit(r, &oid, &info, err) < 0)
+		return -1;
+	parent[0] = '\0';
+	if (info.nparent)
+		git_oid_tostr(parent, 41, &info.parent[0]);
+	commit_info_release(&info);
+	return 0;
+}
+
 int walk_find(const struct walk *w, const char *id)
 {
 	for (size_t i = 0; i < w->ncommit; i++)

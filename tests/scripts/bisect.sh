@@ -261,7 +261,7 @@ expect_status 0 "$STBUILD" -C copy/shot log hero "$root..main" --json --render
 expect_json out counts.nodes_drawn 0
 expect_status 0 "$STBUILD" -C copy/shot log hero "$root..main" --render
 expect_equal 400 "$(($(wc -l <out) + 1))"
-expect_text out ' fault '
+expect_text out ' error '
 grep "^$(printf %.7s "$(id_of merges 262)")" out | grep -q 'changed *(rmse .*max 255' ||
 	fail "commit 262: $(cat out)"
 expect_equal "$before" "$(print_of copy/.git)"
@@ -278,9 +278,33 @@ git -C merges worktree add -q --detach ../tree main
 expect_status 0 "$STBUILD" -C tree/shot log hero -n 3
 git clone -q --depth 5 "file://$PWD/merges" shallow
 expect_status 0 "$STBUILD" -C shallow/shot log hero
-expect_text err 'the clone is shallow'
+expect_text err 'this shallow clone ends here'
 expect_status 2 "$STBUILD" -C shallow/shot bisect --good "$root" --bad main
 expect_text err 'shallow clone'
+
+# What could not be compiled, or loaded, is passed over: what follows it is
+# compared with what was there before.
+git init -q -b main gap
+history 1 1 100 100 | git -C gap fast-import --quiet
+git -C gap checkout -q main
+cp gap/shot/image.frag whole.frag
+echo broken >gap/shot/image.frag
+git -C gap commit -qam broken
+echo '{' >gap/shot/stbuild.json
+git -C gap commit -qam unreadable
+git -C gap checkout -q HEAD~2 shot
+git -C gap commit -qam mended
+edit gap/shot/image.frag 's/float(0) /float(9) /'
+git -C gap commit -qam changed
+for option in '' -n3 -n2; do
+	expect_status 0 "$STBUILD" -C gap/shot log hero --json --render ${option:+$option}
+	expect_json out 'commits[0].status' changed
+	expect_json out 'commits[1].status' unchanged
+	[ "$option" = -n2 ] || expect_json out 'commits[2].status' error
+done
+expect_status 0 "$STBUILD" -C gap/shot log hero --json
+expect_json out 'commits[3].status' error
+expect_json out 'commits[4].status' first
 
 # Shallow clones: as far as they go, and a word about what lies beyond.
 make_repository six 6 1 100 100

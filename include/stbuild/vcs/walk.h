@@ -40,6 +40,9 @@ void walk_release(struct walk *w);
 /* Index of a commit, or -1. */
 int walk_find(const struct walk *w, const char *id);
 
+/* "" when it has none, or none in this clone. parent may be id itself. */
+int walk_first_parent(struct repo *r, const char *id, char parent[41],
+	struct err *err) WARN_UNUSED;
 /* 1 when the text is a range, "A..B". */
 int walk_is_range(const char *text);
 /*
