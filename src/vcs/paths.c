@@ -27,6 +27,22 @@ struct paths {
 	struct commit_info commit;	/* the last */
 };
 
+/* Which filters are programs: their files cannot be read here. */
+static void hash_filters(struct repo *r, struct buf *text)
+{
+	git_config *config;
+	git_config_iterator *all;
+	git_config_entry *entry;
+	if (git_repository_config_snapshot(&config, r->bare) < 0)
+		return;
+	if (git_config_iterator_glob_new(&all, config, "^filter\\..*") == 0) {
+		while (git_config_next(&entry, all) == 0)
+			buf_addf(text, "%s\n", entry->name);
+		git_config_iterator_free(all);
+	}
+	git_config_free(config);
+}
+
 /* What of git's settings stands between a blob and its bytes (view.c). */
 static void hash_settings(struct paths *p)
 {
@@ -42,6 +58,7 @@ static void hash_settings(struct paths *p)
 		}
 		git_config_free(config);
 	}
+	hash_filters(p->repo, &text);
 	buf_addf(&text, "prefix %s\n", p->repo->prefix);
 	for (size_t i = 0; i < p->npart; i++)
 		buf_addf(&text, "%d %s\n", p->part[i].is_wanted,

@@ -45,6 +45,8 @@ static char *read_line(const char *dir, const char *name)
 static char *find_gitdir(const char *project_root)
 {
 	char *found = NULL;
+	if (getenv("GIT_DIR"))
+		return xstrdup(getenv("GIT_DIR"));
 	char *folder = realpath(project_root, NULL);
 	while (folder && !found) {
 		char *git = fs_join(folder, ".git");

@@ -17,7 +17,7 @@ struct commit_tree {
 
 /* What libgit2 1.5 does not know but need not: none changes how we read. */
 static const char *extension[] = {
-	"worktreeconfig", "preciousobjects", "relativeworktrees"
+	"worktreeconfig", "preciousobjects", "relativeworktrees", "partialclone"
 };
 
 static void note_head(struct repo *r, const git_oid *id);
@@ -32,6 +32,7 @@ static int start(struct err *err)
 		git_libgit2_shutdown();
 		return -1;
 	}
+	repo_set_search_paths();
 	return 0;
 }
 
@@ -95,6 +96,9 @@ static int explain_open(const char *root, int code, struct err *err)
 static int explain_absent(const char *root, struct err *err)
 {
 	int rc = 0;
+	if (getenv("GIT_DIR"))
+		return err_set(err, STATUS_MACHINE, "GIT_DIR is set, and '%s' is "
+			"not a git repository", getenv("GIT_DIR"));
 	char *folder = xstrdup(root);
 	while (!rc) {
 		struct stat st;
@@ -167,8 +171,36 @@ static int may_have_repository(const char *root)
 	return found;
 }
 
+/* Opens it; *is_trusted when another's is only by a rule that libgit2 lacks. */
+static int open_git(const char *root, int has_env, git_repository **out,
+	int *is_trusted)
+{
+	int code = repo_open_git(root, has_env, out);
+	/* libgit2 1.5 looks for safe.directory and takes its absence for ours. */
+	if (code == GIT_ENOTFOUND && git_error_last()
+			&& strstr(git_error_last()->message, "safe.directory"))
+		code = GIT_EOWNER;
+	if (code != GIT_EOWNER)
+		return code;
+	char *folder = owned_folder(root);
+	*is_trusted = repo_is_trusted(folder);
+	free(folder);
+	if (*is_trusted) {
+		git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+		code = repo_open_git(root, has_env, out);
+		git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1);
+	}
+	return code;
+}
+
 int repo_open(const char *project_root, const struct repo_cache *cache,
 	struct repo **out, struct err *err)
+{
+	return repo_open_at(project_root, 1, cache, out, err);
+}
+
+int repo_open_at(const char *project_root, int has_env,
+	const struct repo_cache *cache, struct repo **out, struct err *err)
 {
 	int rc = -1;
 	git_index *none = NULL;
@@ -178,7 +210,7 @@ int repo_open(const char *project_root, const struct repo_cache *cache,
 	char *root = realpath(project_root, NULL);
 	if (!root)
 		return err_errno(err, STATUS_INPUT, "cannot open '%s'", project_root);
-	if (!may_have_repository(root)) {
+	if (!(has_env && getenv("GIT_DIR")) && !may_have_repository(root)) {
 		free(root);
 		return 0;
 	}
@@ -188,11 +220,8 @@ int repo_open(const char *project_root, const struct repo_cache *cache,
 	}
 	r = xcalloc(1, sizeof *r);	/* from here on repo_close balances start */
 	r->cache = cache;
-	int code = git_repository_open_ext(&r->git, root, 0, NULL);
-	/* libgit2 1.5 looks for safe.directory and takes its absence for ours. */
-	if (code == GIT_ENOTFOUND && git_error_last()
-			&& strstr(git_error_last()->message, "safe.directory"))
-		code = GIT_EOWNER;
+	int is_trusted = 0;
+	int code = open_git(root, has_env, &r->git, &is_trusted);
 	if (code == GIT_ENOTFOUND) {
 		rc = explain_absent(root, err);
 		goto out;
@@ -214,7 +243,10 @@ int repo_open(const char *project_root, const struct repo_cache *cache,
 		rc = 0;
 		goto out;
 	}
-	if (git_repository_open_bare(&r->bare, git_repository_commondir(r->git)) < 0
+	git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, !is_trusted);
+	code = git_repository_open_bare(&r->bare, git_repository_commondir(r->git));
+	git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1);
+	if (code < 0 || repo_add_config(r->git) < 0 || repo_add_config(r->bare) < 0
 			|| git_index_new(&none) < 0
 			|| git_repository_set_index(r->bare, none) < 0) {
 		explain_open(root, GIT_ERROR, err);
@@ -237,6 +269,7 @@ void repo_close(struct repo *r)
 		return;
 	view_free(r->head);
 	view_free(r->recent);
+	repo_close_submodules(r);
 	git_odb_free(r->odb);
 	map_release(&r->shallow);
 	map_release(&r->replaced);
@@ -384,7 +417,7 @@ void repo_commit_release(struct repo_commit *c)
  * The commit that HEAD is at: 1, or 0 without commits. *ref (may be null) is
  * what HEAD resolves to, if anything.
  */
-static int find_head(struct repo *r, git_oid *id, git_reference **ref,
+int repo_find_head(struct repo *r, git_oid *id, git_reference **ref,
 	struct err *err)
 {
 	git_reference *head = NULL;
@@ -422,7 +455,7 @@ static void note_head(struct repo *r, const git_oid *id)
 int repo_head_id(struct repo *r, char id[41], struct err *err)
 {
 	git_oid oid;
-	int found = find_head(r, &oid, NULL, err);
+	int found = repo_find_head(r, &oid, NULL, err);
 	if (found < 0)
 		return -1;
 	id[0] = '\0';
@@ -442,7 +475,7 @@ int repo_head(struct repo *r, struct repo_commit *out, struct err *err)
 	const char *name = NULL;
 
 	*out = (struct repo_commit){ 0 };
-	int found = find_head(r, &id, &ref, err);
+	int found = repo_find_head(r, &id, &ref, err);
 	if (found < 0)
 		goto out;
 	note_head(r, found ? &id : NULL);
@@ -514,52 +547,6 @@ int repo_each_tag(struct repo *r, void (*each)(void *data, const char *commit),
 	return 0;
 }
 
-int repo_is_dirty(struct repo *r, const struct input *input, struct err *err)
-{
-	int rc = -1, is_filtered;
-	git_oid id;
-	struct sha256 sha;
-	struct view_entry e = { 0 };
-
-	if (!r->has_head) {
-		int found = find_head(r, &id, NULL, err);
-		if (found < 0)
-			goto out;
-		if (found && view_open(r, &id, &r->head, err) < 0)
-			goto out;
-		r->has_head = 1;
-	}
-	if (!r->head) {
-		rc = !input->is_absent;
-		goto out;
-	}
-	if (view_find(r->head, input->path, &e, err) < 0)
-		goto out;
-	if (input->is_absent || e.kind != TREE_FILE) {
-		rc = !input->is_absent || e.kind != TREE_ABSENT;
-		goto out;
-	}
-	if (view_hash(r->head, &e, &sha, &is_filtered, err) < 0)
-		goto out;
-	rc = !sha256_equal(&sha, &input->sha);
-	/* Git takes the blob's own line endings as unchanged, too. */
-	if (rc && is_filtered) {
-		if (view_hash_raw(r->head, &e.id, &sha, err) < 0) {
-			rc = -1;
-			goto out;
-		}
-		rc = !sha256_equal(&sha, &input->sha);
-	}
-	if (rc) {
-		int is_lfs = view_lfs(r->head, &e, &sha, err);
-		if (is_lfs)
-			rc = is_lfs < 0 ? -1 : !sha256_equal(&sha, &input->sha);
-	}
-out:
-	view_entry_release(&e);
-	return rc;
-}
-
 int repo_parse_id(const char *commit_id, git_oid *out, struct err *err)
 {
 	if (strlen(commit_id) != GIT_OID_HEXSZ || git_oid_fromstr(out, commit_id) < 0)
@@ -611,6 +598,12 @@ static int find(struct tree *tree, const char *path, struct view_entry *e,
 		e->kind = TREE_OTHER;
 		e->what = "a Git LFS pointer; the bytes it stands for are not in the commit"
 			" (check the commit out where 'git lfs' is installed and capture there)";
+		return 0;
+	}
+	const char *what = view_filter(view_of(tree), e->path);
+	if (what) {
+		e->kind = TREE_OTHER;
+		e->what = what;
 	}
 	return 0;
 }

@@ -23,6 +23,9 @@ struct repo {
 	struct map shallow;	/* ids of commits whose parents are cut off */
 	struct map replaced;	/* id -> index of replacement[] */
 	git_oid *replacement;
+	struct submodule *submodule;	/* those that were asked for */
+	size_t nsubmodule;
+	int has_warned;		/* of a filter that is a program */
 };
 
 /* What a walk wants of a commit. Zeroed at first, then used again and again. */
@@ -33,6 +36,21 @@ struct commit_info {
 	size_t nparent, cap;
 	int is_cut;		/* it has parents, and the clone has not */
 };
+
+/* As repo_open; has_env: GIT_DIR and GIT_WORK_TREE count. */
+int repo_open_at(const char *project_root, int has_env,
+	const struct repo_cache *cache, struct repo **out, struct err *err)
+	WARN_UNUSED;
+/* The commit that HEAD is at: 1, or 0 without commits. ref may be null. */
+int repo_find_head(struct repo *r, git_oid *id, git_reference **ref,
+	struct err *err);
+/* trust.c: git's environment. libgit2's error codes, but for the first. */
+int repo_is_trusted(const char *folder);	/* by safe.directory */
+void repo_set_search_paths(void);
+int repo_open_git(const char *root, int has_env, git_repository **out);
+int repo_add_config(git_repository *git);
+/* dirty.c */
+void repo_close_submodules(struct repo *r);
 
 /* commits.c */
 void repo_load_grafts(struct repo *r);

@@ -102,12 +102,14 @@ void view_free(struct view *v)
 	free(v->tree);
 	map_release(&v->folder);
 	free(v->prefix);
+	free(v->what);
 	free(v);
 }
 
 void view_entry_release(struct view_entry *e)
 {
 	free(e->path);
+	free(e->rest);
 	*e = (struct view_entry){ 0 };
 }
 
@@ -212,6 +214,9 @@ int view_find(struct view *v, const char *path, struct view_entry *out,
 		if (type == GIT_OBJECT_COMMIT) {
 			out->kind = TREE_OTHER;
 			out->what = "a submodule or in one; its files are in another repository";
+			out->path = at.len ? xasprintf("%s/%s", buf_str(&at), p) :
+				xstrdup(p);
+			out->rest = xstrdup(is_last ? "" : next);
 			goto done;
 		}
 		if (git_tree_entry_filemode(entry) == GIT_FILEMODE_LINK) {
@@ -325,6 +330,45 @@ static int filter_blob(const git_oid *id, git_blob *blob,
 		return view_fail(err, STATUS_MACHINE, "cannot filter blob %s",
 			git_oid_tostr_s(id));
 	return 0;
+}
+
+const char *view_filter(struct view *v, const char *path)
+{
+	static const char *attribute[] = { "filter", "working-tree-encoding" };
+	static const char *const part[] = { "clean", "smudge", "process" };
+	git_attr_options opts = {
+		.version = GIT_ATTR_OPTIONS_VERSION,
+		.flags = GIT_ATTR_CHECK_INCLUDE_COMMIT,
+		.attr_commit_id = v->commit
+	};
+	const char *value[2], *set;
+	git_config *config;
+	free(v->what);
+	v->what = NULL;
+	if (git_attr_get_many_ext(value, v->git, &opts, path, 2, attribute) < 0)
+		return NULL;
+	if (git_attr_value(value[1]) == GIT_ATTR_VALUE_STRING)
+		v->what = xasprintf("stored in another encoding than %s, and that "
+			"is not converted here (check the commit out and capture "
+			"there)", value[1]);
+	/* A blob of LFS that is no pointer is what git takes as it is. */
+	if (v->what || git_attr_value(value[0]) != GIT_ATTR_VALUE_STRING
+			|| !strcmp(value[0], "lfs"))
+		return v->what;
+	/* Without a program of that name git has no filter either. */
+	if (git_repository_config_snapshot(&config, v->git) < 0)
+		return NULL;
+	for (size_t i = 0; i < 3 && !v->what; i++) {
+		char *name = xasprintf("filter.%s.%s", value[0], part[i]);
+		if (git_config_get_string(&set, config, name) == 0 && *set)
+			v->what = xasprintf("stored through git's filter '%s', "
+				"and filters that are programs are not run here "
+				"(check the commit out and capture there)",
+				value[0]);
+		free(name);
+	}
+	git_config_free(config);
+	return v->what;
 }
 
 int view_read(struct view *v, const struct view_entry *e, size_t max,

@@ -8,7 +8,7 @@
  *
  * Bytes are those of a checkout: blobs go through git's filters, with the
  * attributes of the commit itself. Filters that run programs, and
- * working-tree-encoding, are not applied (libgit2 has neither).
+ * working-tree-encoding, are not applied (libgit2 has neither): view_filter.
  */
 
 #include <git2.h>
@@ -27,6 +27,7 @@ struct view {
 	struct map folder;		/* path from the top -> index of tree[] */
 	git_tree **tree;
 	size_t ntree, cap;
+	char *what;			/* of view_filter's last answer */
 };
 
 struct view_entry {
@@ -34,6 +35,7 @@ struct view_entry {
 	const char *what;	/* of TREE_OTHER: "a submodule" */
 	char *path;		/* from the repository's top, links resolved; or null */
 	git_oid id;		/* of files, folders and submodules */
+	char *rest;		/* of what is in a submodule (at path): where, in it */
 };
 
 /* Sets err from libgit2's last error, after the text. Returns -1. */
@@ -56,6 +58,11 @@ void view_entry_release(struct view_entry *e);
  */
 int view_lfs(struct view *v, const struct view_entry *e, struct sha256 *out,
 	struct err *err);
+/*
+ * What stands between the blob and a checkout's bytes and is not applied here,
+ * in words (borrowed until the next call); null for nothing. path is from the top.
+ */
+const char *view_filter(struct view *v, const char *path);
 /* Appends the filtered bytes of a file. */
 int view_read(struct view *v, const struct view_entry *e, size_t max,
 	struct buf *out, struct err *err) WARN_UNUSED;

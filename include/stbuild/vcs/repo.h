@@ -34,8 +34,9 @@ struct repo_cache {
  * none, or when the folder is outside its work tree. A bare repository serves
  * when project_root is its own folder, or has it as .git: the project's root is
  * then the top of each commit. -1 with the reason and remedy when it cannot be
- * opened (another owner: safe.directory; SHA-256; unknown extension). cache may
- * be null; it is borrowed.
+ * opened (another owner: safe.directory; SHA-256; unknown extension). GIT_DIR,
+ * GIT_WORK_TREE, GIT_CEILING_DIRECTORIES, GIT_CONFIG_GLOBAL and GIT_CONFIG_SYSTEM
+ * count as for git. cache may be null; it is borrowed.
  */
 int repo_open(const char *project_root, const struct repo_cache *cache,
 	struct repo **out, struct err *err) WARN_UNUSED;
@@ -88,17 +89,18 @@ void repo_commit_release(struct repo_commit *c);
  * repo_head_id, else of the first call of this): 1 when the input differs from
  * HEAD's file (or is untracked, or is absent but in HEAD), else 0. An absent
  * probe that HEAD has not is clean. So are the blob's own bytes where a
- * checkout has other line endings, and bytes whose LFS pointer HEAD has. What
- * stands in a submodule counts as untracked. -1 on trouble.
+ * checkout has other line endings, and bytes whose LFS pointer HEAD has. A
+ * submodule's file is compared with the commit that HEAD pins; where a filter is
+ * a program, git's index decides. -1 on trouble.
  */
 int repo_is_dirty(struct repo *r, const struct input *input, struct err *err);
 
 /*
  * The project's files as of a commit (40 hex digits), as a checkout has them.
  * Links are followed within the commit. Submodules, LFS pointers and links that
- * lead nowhere are TREE_OTHER, with what they are in words; so is the error of
+ * lead nowhere are TREE_OTHER, with what they are in words; so are files behind
+ * filters that are programs, or in a working-tree-encoding; so is the error of
  * tree_read for a path that is no file. The repository outlives the tree.
- * Filters that run programs and working-tree-encoding are not applied.
  */
 int repo_tree(struct repo *r, const char *commit_id, struct tree **out,
 	struct err *err) WARN_UNUSED;
