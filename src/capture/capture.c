@@ -69,6 +69,9 @@ static void add_job(const struct capture_env *env, struct group *g,
 	job->result = result;
 	result->name = xstrdup(r->name);
 	result->frame = frame;
+	result->width = g->variant.width;
+	result->height = g->variant.height;
+	result->time = frame / g->variant.fps;
 	result->path = xstrdup(job->path);
 }
 

@@ -273,6 +273,18 @@ static void print_plan(const struct capture_result *r)
 		r->expected_ns);
 }
 
+/* "built hero@60 (1.000 s, 960x540): target/traces/hero@60.sttrace" */
+static void print_bundle(const struct capture_bundle *b)
+{
+	char *name = target_name(b);
+
+	printf("%s %s", capture_status_name(b->status), name);
+	if (b->frame >= 0)
+		printf(" (%.3f s, %dx%d)", b->time, b->width, b->height);
+	printf(": %s\n", b->path);
+	free(name);
+}
+
 static void print_done(const struct capture_result *r, double seconds)
 {
 	const struct capture_counts *c = &r->counts;
@@ -282,8 +294,7 @@ static void print_done(const struct capture_result *r, double seconds)
 		if (b->status != CAPTURE_CURRENT &&
 		    b->status != CAPTURE_FAILED &&
 		    b->status != CAPTURE_STALE && b->path)
-			printf("%s %s\n", capture_status_name(b->status),
-				b->path);
+			print_bundle(b);
 	}
 	if (c->traces_built == 0 && c->failures == 0 && r->signal == 0)
 		log_info("all %llu up to date",

@@ -65,6 +65,8 @@ const char *capture_status_name(enum capture_status s);
 struct capture_bundle {			/* one a request and frame, in order */
 	char *name;
 	int frame;			/* -1: a sound has none (trace/sound.h) */
+	int width, height;		/* of its picture; 0 for a sound */
+	double time;			/* of its frame, seconds */
 	char *path;
 	enum capture_status status;
 	struct sha256 inputs_id;	/* CURRENT: over all that it was judged by */
