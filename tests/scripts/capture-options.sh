@@ -79,15 +79,17 @@ expect_json out ok true
 expect_json out git null
 
 # A line for each bundle that is written: status, target, time, size, place.
-expect_status 0 "$STBUILD" -B hero@4 lit
+mkdir lines
+cp stbuild.json image.frag a.frag lines
+expect_status 0 "$STBUILD" -C lines hero@4 lit
 expect_equal "$(cat out)" 'built hero@4 (0.400 s, 16x9): target/traces/hero@4.sttrace
 built lit@2 (0.200 s, 8x8): target/traces/lit@2.sttrace'
-expect_status 0 "$STBUILD" hero@4 --fps 8 -o there.sttrace
+expect_status 0 "$STBUILD" -C lines hero@4 --fps 8 -o there.sttrace
 expect_text out 'assembled hero@4 (0.500 s, 16x9): '
 expect_text out /there.sttrace
-expect_status 0 "$STBUILD" hero@4 lit
+expect_status 0 "$STBUILD" -C lines hero@4 lit
 expect_equal "$(cat out)" ''
-rm -r there.sttrace
+rm -r lines
 
 # Without a target the project's own defaults, as trace "default".
 capture 0 2 --frame 9
