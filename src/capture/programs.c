@@ -105,8 +105,7 @@ int program_expand(const struct program_env *env, const struct manifest *m,
 {
 	memset(out, 0, sizeof *out);
 	out->pass = p;
-	return source_expand(env->tree, m->pass[p].source, m->common,
-		m->include_dir, m->ninclude_dir, env->inputs, &out->source, err);
+	return shader_expand(env->tree, m, p, 0, env->inputs, &out->source, err);
 }
 
 int program_load(const struct program_env *env, const struct variant *v,

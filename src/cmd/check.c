@@ -104,8 +104,7 @@ static void check_inputs(struct session *s, struct errs *errs)
 			errs_take(errs, &err);
 	for (size_t i = 0; i < m->npass; i++) {
 		struct source source = { 0 };
-		if (source_expand(s->tree, m->pass[i].source, m->common,
-			m->include_dir, m->ninclude_dir, &s->inputs, &source,
+		if (shader_expand(s->tree, m, (int)i, 0, &s->inputs, &source,
 			&err) < 0)
 			errs_take(errs, &err);
 		source_release(&source);
@@ -164,8 +163,7 @@ static int lint(struct session *s, struct diagnostics *d, struct err *err)
 			.is_image = pass->kind == PASS_IMAGE,
 			.uniform = uniform, .nuniform = m->nuniform
 		};
-		ret = source_expand(s->tree, pass->source, m->common,
-			m->include_dir, m->ninclude_dir, NULL, &source, err);
+		ret = shader_expand(s->tree, m, (int)i, 0, NULL, &source, err);
 		if (!ret)
 			lint_source(&facts, &source, &found);
 		for (size_t k = 0; k < found.nitem; k++)

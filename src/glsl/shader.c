@@ -127,6 +127,25 @@ void shader_defines(const struct manifest *m, int p, struct buf *out)
 				audio[i].word[k], audio[i].vector, "xyzw"[k]);
 }
 
+int shader_expand(struct tree *tree, const struct manifest *m, int p,
+	int notes_inactive, struct inputs *inputs, struct source *out,
+	struct err *err)
+{
+	const struct pass *pass = &m->pass[p];
+	int is_essl = m->dialect == DIALECT_ESSL && !pass->nstorage
+		&& pass->kind != PASS_COMPUTE;
+	struct buf define = BUF_INIT;
+	shader_defines(m, p, &define);
+	struct source_request request = {
+		pass->source, m->common, m->include_dir, m->ninclude_dir,
+		{ is_essl, is_essl ? 300 : 430, buf_str(&define) },
+		notes_inactive
+	};
+	int result = source_expand(tree, &request, inputs, out, err);
+	buf_release(&define);
+	return result;
+}
+
 static int preprocess_user(struct plan *plan, int p,
 	const struct source *source, struct err *err)
 {

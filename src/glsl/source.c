@@ -10,12 +10,14 @@
 #include "util/mem.h"
 
 /* A directive that expansion has to look at. */
-enum mark_kind { MARK_INCLUDE, MARK_IF, MARK_ELSE, MARK_ENDIF, MARK_LINE };
+enum mark_kind { MARK_INCLUDE, MARK_IF, MARK_ELSE, MARK_ENDIF, MARK_LINE,
+	MARK_ONCE, MARK_OTHER };
 
 struct mark {
 	enum mark_kind kind;
 	size_t at, word, end;	/* "#", end of its name, end of the directive */
 	int line, next_line;	/* of "#"; of what follows */
+	size_t hash;		/* token of "#" */
 };
 
 struct file {			/* read once, used as often as included */
@@ -24,13 +26,16 @@ struct file {			/* read once, used as often as included */
 	struct buf text;
 	struct mark *mark;
 	size_t nmark, cap;
-	int is_open;		/* being expanded: again is a cycle */
+	struct glsl g;		/* of text */
+	int nopen;		/* how often it is being expanded */
+	size_t depth;		/* of conditions where that began last */
+	int is_once;		/* it said so */
 };
 
 struct expansion {
 	struct tree *tree;
-	char *const *include_dir;
-	size_t ninclude_dir;
+	const struct source_request *request;
+	struct preprocessor *macros;
 	char **resolved_dir;
 	struct inputs *inputs;
 	struct file **file;	/* source number - 1 */
@@ -96,28 +101,28 @@ static void find_marks(struct file *f)
 		{ "else", MARK_ELSE }, { "elif", MARK_ELSE },
 		{ "endif", MARK_ENDIF }
 	};
-	struct glsl g;
-	glsl_lex(&g, buf_str(&f->text), f->text.len);
-	for (size_t i = 0; i < g.ntoken; i++) {
-		if (g.token[i].kind != GLSL_HASH)
+	struct glsl *g = &f->g;
+	glsl_lex(g, buf_str(&f->text), f->text.len);
+	for (size_t i = 0; i < g->ntoken; i++) {
+		if (g->token[i].kind != GLSL_HASH)
 			continue;
 		size_t k = 0, nkind = sizeof kinds / sizeof *kinds;
-		while (k < nkind && !glsl_is(&g, i + 1, kinds[k].word))
+		while (k < nkind && !glsl_is(g, i + 1, kinds[k].word))
 			k++;
-		if (k == nkind)
-			continue;
-		const struct glsl_token *word = &g.token[i + 1];
+		enum mark_kind kind = k < nkind ? kinds[k].kind
+			: glsl_is(g, i + 1, "pragma") && glsl_is(g, i + 2, "once")
+			? MARK_ONCE : MARK_OTHER;
+		const struct glsl_token *word = &g->token[i + 1];
 		size_t last = i + 1;
-		while (g.token[last].kind != GLSL_LINE_END)
+		while (g->token[last].kind != GLSL_LINE_END)
 			last++;
 		f->mark = array_grow(f->mark, f->nmark, &f->cap, sizeof *f->mark);
 		f->mark[f->nmark++] = (struct mark) {
-			kinds[k].kind, g.token[i].at, word->at + word->len,
-			g.token[last].at, (int)g.token[i].line,
-			(int)g.token[last].line + 1
+			kind, g->token[i].at, word->at + word->len,
+			g->token[last].at, (int)g->token[i].line,
+			(int)g->token[last].line + 1, i
 		};
 	}
-	glsl_release(&g);
 }
 
 static void file_free(struct file *f)
@@ -125,6 +130,7 @@ static void file_free(struct file *f)
 	if (!f)
 		return;
 	free(f->path);
+	glsl_release(&f->g);
 	buf_release(&f->text);
 	free(f->mark);
 	free(f);
@@ -237,13 +243,34 @@ static int include_fault(const struct file *f, const struct mark *m,
 	return -1;
 }
 
+/* Behind blanks and comments; the directive ends at end. */
+static const char *skip_blanks(const char *s, const char *end)
+{
+	while (s < end) {
+		const char *close;
+		if (*s == ' ' || (*s >= '\t' && *s <= '\f'))
+			s++;
+		else if (*s == '\\' && s + 1 < end && s[1] == '\n')
+			s += 2;
+		else if (*s == '/' && s + 1 < end && s[1] == '/')
+			s = end;
+		else if (*s == '/' && s + 1 < end && s[1] == '*')
+			s = (close = strstr(s + 2, "*/")) && close < end
+				? close + 2 : end;
+		else
+			break;
+	}
+	return s;
+}
+
 /* The name between the quotes, owned by the caller; null for a fault. */
 static char *include_name(const struct file *f, const struct mark *m,
 	const char **quote, struct err *err)
 {
 	const char *s = f->text.data + m->word;
+	const char *end = f->text.data + m->end;
+	s = skip_blanks(s, end);
 	const char *line_end = s + strcspn(s, "\n");
-	s += strspn(s, " \t");
 	if (*s == '<') {
 		include_fault(f, m, s, "only #include \"name\" is known, <name> is "
 			"not", err);
@@ -260,22 +287,21 @@ static char *include_name(const struct file *f, const struct mark *m,
 		include_fault(f, m, s, "the name of this #include has no end", err);
 		return NULL;
 	}
-	const char *rest = close + 1 + strspn(close + 1, " \t");
-	if (rest < line_end && (rest[0] != '/' || rest[1] != '/')) {
-		include_fault(f, m, rest, "text behind #include", err);
-		return NULL;
-	}
 	char *copy = xstrndup(name, (size_t)(close - name));
 	const char *fault = !*copy ? "#include of an empty name"
 		: *copy == '/' ? "#include wants a path within the project"
 		/* To everybody else a comment starts there. */
 		: strstr(copy, "/*") ? "\"/*\" in the name of an #include" : NULL;
-	if (fault) {
-		include_fault(f, m, s, fault, err);
-		free(copy);
-		return NULL;
+	const char *rest = skip_blanks(close + 1, end);
+	if (!fault && rest < end) {
+		fault = "text behind #include";
+		s = rest;
 	}
-	return copy;
+	if (!fault)
+		return copy;
+	include_fault(f, m, s, fault, err);
+	free(copy);
+	return NULL;
 }
 
 static int is_dotted(const char *name)
@@ -293,10 +319,10 @@ static int find_include(struct expansion *e, const struct file *f,
 	struct buf looked = BUF_INIT;
 	*number = 0;
 	int result = 0;
-	for (size_t i = 0; i <= e->ninclude_dir && !*number && !result; i++) {
+	for (size_t i = 0; i <= e->request->ninclude_dir && !*number && !result; i++) {
 		char *dir = i == 0 ? fs_dirname(f->path)
 			: xstrdup(is_dotted(name) ? e->resolved_dir[i - 1]
-				: e->include_dir[i - 1]);
+				: e->request->include_dir[i - 1]);
 		char *path = fs_join(dir, name);
 		result = probe(e, path, number, err);
 		buf_addf(&looked, "%s'%s'", i ? ", " : "", path);
@@ -315,15 +341,36 @@ static int fault_of_cycle(const struct expansion *e, const struct file *f,
 	struct err *err)
 {
 	struct buf text = BUF_INIT;
-	int i = 0;
+	int i = e->depth - 1;
 	while (e->open[i] != f)
-		i++;
+		i--;
 	for (; i < e->depth; i++)
 		buf_addf(&text, "%s -> ", e->open[i]->path);
 	err_set(err, STATUS_INPUT, "#include cycle: %s%s", buf_str(&text),
 		f->path);
 	buf_release(&text);
 	return -1;
+}
+
+/* An include that is not to be: lines stay where they are. */
+static void add_empty(struct expansion *e, const struct mark *m)
+{
+	for (int line = m->line; line < m->next_line; line++)
+		buf_addch(&e->out, '\n');
+}
+
+/* One in a branch that is not taken, for who wants the file all the same. */
+static void note_inactive(struct expansion *e, const struct file *f,
+	const struct mark *m)
+{
+	struct err err = ERR_INIT;
+	const char *quote;
+	size_t number;
+	char *name = include_name(f, m, &quote, &err);
+	if (name && find_include(e, f, name, &number, &err))
+		number = 0;	/* not there: nobody asked for it */
+	free(name);
+	err_release(&err);
 }
 
 static int expand(struct expansion *e, size_t number, struct err *err);
@@ -340,11 +387,20 @@ static int expand_include(struct expansion *e, const struct file *f,
 	size_t number;
 	if (find_include(e, f, name, &number, err))
 		goto fault;
-	if (e->file[number - 1]->is_open) {
-		fault_of_cycle(e, e->file[number - 1], err);
+	const struct file *included = e->file[number - 1];
+	if (included->is_once) {
+		add_empty(e, m);
+		result = 0;
+		goto out;
+	}
+	/* Only a condition on the way can end it. */
+	int is_deep = e->depth > LIMIT_INCLUDE_DEPTH;
+	if (included->nopen && (is_deep
+		|| included->depth == preprocessor_depth(e->macros))) {
+		fault_of_cycle(e, included, err);
 		goto fault;
 	}
-	if (e->depth > LIMIT_INCLUDE_DEPTH) {
+	if (is_deep) {
 		err_set(err, STATUS_INPUT, "includes are nested more than %d deep",
 			LIMIT_INCLUDE_DEPTH);
 		goto fault;
@@ -386,45 +442,68 @@ static void blank_line_directive(struct expansion *e, const struct file *f,
 			*c = ' ';
 }
 
+/*
+ * What stands in the text for the directive, and what it means. *at is where
+ * the text goes on.
+ */
+static int expand_mark(struct expansion *e, struct file *f,
+	const struct mark *m, size_t number, size_t *at, struct err *err)
+{
+	size_t behind = m->end + (m->end < f->text.len);
+	*at = m->at;
+	if (m->kind == MARK_INCLUDE) {
+		*at = behind;
+		if (preprocessor_is_active(e->macros))
+			return expand_include(e, f, m, number, err);
+		if (e->request->notes_inactive)
+			note_inactive(e, f, m);
+		add_empty(e, m);
+		return 0;
+	}
+	preprocessor_directive(e->macros, &f->g, m->hash);
+	switch (m->kind) {
+	case MARK_LINE:
+		blank_line_directive(e, f, m);
+		*at = m->end;
+		break;
+	case MARK_ONCE:
+		f->is_once |= preprocessor_is_active(e->macros);
+		break;
+	case MARK_IF:
+		e->nbranch++;
+		break;
+	case MARK_ELSE:
+	case MARK_ENDIF:
+		if (m->kind == MARK_ENDIF && e->nbranch)
+			e->nbranch--;
+		if (!e->has_seam)
+			break;
+		buf_add(&e->out, f->text.data + *at, behind - *at);
+		buf_addf(&e->out, "#line %d %zu\n", m->next_line, number);
+		*at = behind;
+		if (!e->nbranch)
+			e->has_seam = 0;
+		break;
+	case MARK_INCLUDE:
+	case MARK_OTHER:
+		break;
+	}
+	return 0;
+}
+
 static int expand(struct expansion *e, size_t number, struct err *err)
 {
 	struct file *f = e->file[number - 1];
-	f->is_open = 1;
-	e->open[e->depth++] = f;
+	size_t at = 0, depth = f->depth;
 	int result = -1;
-	size_t at = 0;
+	f->nopen++;
+	f->depth = preprocessor_depth(e->macros);
+	e->open[e->depth++] = f;
 	buf_addf(&e->out, "#line 1 %zu\n", number);
 	for (size_t i = 0; i < f->nmark; i++) {
-		const struct mark *m = &f->mark[i];
-		size_t behind = m->end + (m->end < f->text.len);
-		buf_add(&e->out, f->text.data + at, m->at - at);
-		at = m->at;
-		switch (m->kind) {
-		case MARK_INCLUDE:
-			if (expand_include(e, f, m, number, err))
-				goto out;
-			at = behind;
-			break;
-		case MARK_LINE:
-			blank_line_directive(e, f, m);
-			at = m->end;
-			break;
-		case MARK_IF:
-			e->nbranch++;
-			break;
-		case MARK_ELSE:
-		case MARK_ENDIF:
-			if (m->kind == MARK_ENDIF && e->nbranch)
-				e->nbranch--;
-			if (!e->has_seam)
-				break;
-			buf_add(&e->out, f->text.data + at, behind - at);
-			buf_addf(&e->out, "#line %d %zu\n", m->next_line, number);
-			at = behind;
-			if (!e->nbranch)
-				e->has_seam = 0;
-			break;
-		}
+		buf_add(&e->out, f->text.data + at, f->mark[i].at - at);
+		if (expand_mark(e, f, &f->mark[i], number, &at, err))
+			goto out;
 		if (e->out.len > LIMIT_EXPANDED_BYTES)
 			break;
 	}
@@ -438,7 +517,8 @@ static int expand(struct expansion *e, size_t number, struct err *err)
 	}
 	result = 0;
 out:
-	f->is_open = 0;
+	f->nopen--;
+	f->depth = depth;
 	e->depth--;
 	return result;
 }
@@ -463,17 +543,16 @@ static int expand_root(struct expansion *e, const char *path, struct err *err)
 
 static int resolve_dirs(struct expansion *e, struct err *err)
 {
-	e->resolved_dir = xcalloc(e->ninclude_dir + 1, sizeof *e->resolved_dir);
-	for (size_t i = 0; i < e->ninclude_dir; i++) {
+	const struct source_request *r = e->request;
+	e->resolved_dir = xcalloc(r->ninclude_dir + 1, sizeof *e->resolved_dir);
+	for (size_t i = 0; i < r->ninclude_dir; i++) {
 		enum tree_kind kind;
-		/* Includes go by resolved_dir: the links to there count, too. */
-		inputs_add_probe(e->inputs, e->include_dir[i]);
-		if (tree_lookup(e->tree, e->include_dir[i], &kind,
+		if (tree_lookup(e->tree, r->include_dir[i], &kind,
 			&e->resolved_dir[i], err))
 			return -1;
 		if (kind != TREE_FOLDER)
 			return err_set(err, STATUS_INPUT,
-				"include folder '%s' %s", e->include_dir[i],
+				"include folder '%s' %s", r->include_dir[i],
 				kind == TREE_ABSENT ? "does not exist"
 				: kind == TREE_OUTSIDE ? "is outside the project"
 				: "is no folder");
@@ -481,18 +560,18 @@ static int resolve_dirs(struct expansion *e, struct err *err)
 	return 0;
 }
 
-int source_expand(struct tree *tree, const char *path, const char *common,
-	char *const *include_dir, size_t ninclude_dir, struct inputs *inputs,
-	struct source *out, struct err *err)
+int source_expand(struct tree *tree, const struct source_request *request,
+	struct inputs *inputs, struct source *out, struct err *err)
 {
 	struct expansion e = {
-		.tree = tree, .include_dir = include_dir,
-		.ninclude_dir = ninclude_dir, .inputs = inputs
+		.tree = tree, .request = request, .inputs = inputs,
+		.macros = preprocessor_new(&request->macros)
 	};
 	*out = (struct source) { 0 };
 	int result = -1;
-	if (resolve_dirs(&e, err) || (common && expand_root(&e, common, err))
-		|| expand_root(&e, path, err))
+	if (resolve_dirs(&e, err)
+		|| (request->common && expand_root(&e, request->common, err))
+		|| expand_root(&e, request->path, err))
 		goto out;
 	out->ntext = e.out.len;
 	out->text = buf_detach(&e.out);
@@ -503,10 +582,11 @@ int source_expand(struct tree *tree, const char *path, const char *common,
 		out->file[i + 1] = xstrdup(e.file[i]->path);
 	result = 0;
 out:
+	preprocessor_free(e.macros);
 	for (size_t i = 0; i < e.nfile; i++)
 		file_free(e.file[i]);
 	free(e.file);
-	for (size_t i = 0; e.resolved_dir && i < ninclude_dir; i++)
+	for (size_t i = 0; e.resolved_dir && i < request->ninclude_dir; i++)
 		free(e.resolved_dir[i]);
 	free(e.resolved_dir);
 	map_release(&e.index);

@@ -65,7 +65,11 @@ static int add_sources(struct tree *from, const char *base, struct tree *to,
 	struct source *source, struct err *err)
 {
 	struct inputs inputs = { 0 };
-	int ret = source_expand(from, base, NULL, NULL, 0, &inputs, source, err);
+	struct source_request request = {
+		.path = base, .notes_inactive = 1,
+		.macros = { 1, 300, "#define HW_PERFORMANCE 1\n" }
+	};
+	int ret = source_expand(from, &request, &inputs, source, err);
 	for (size_t i = 0; i < inputs.ninput && !ret; i++) {
 		struct buf bytes = BUF_INIT;
 		if (inputs.input[i].is_absent)

@@ -6,7 +6,7 @@
 #include "util/limits.h"
 #include "project/doc.h"
 #include "project/manifest.h"
-#include "glsl/source.h"
+#include "glsl/shader.h"
 #include "util/buf.h"
 #include "util/mem.h"
 
@@ -90,8 +90,7 @@ int project_read(struct tree *from, const char *path, struct tree **out,
 	/* Includes become inputs, too. */
 	for (size_t i = 0; i < m.npass; i++) {
 		struct source source = { 0 };
-		if (source_expand(from, m.pass[i].source, m.common, m.include_dir,
-				m.ninclude_dir, &inputs, &source, &err) < 0) {
+		if (shader_expand(from, &m, (int)i, 1, &inputs, &source, &err) < 0) {
 			errs_take(errs, &err);
 			failed = 1;
 		}

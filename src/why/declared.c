@@ -132,8 +132,7 @@ static int read_pass(struct tree *tree, const struct variant *v,
 	struct sha256 sha;
 	int rc = -1;
 
-	if (source_expand(tree, m->pass[p].source, m->common, m->include_dir,
-	    m->ninclude_dir, inputs, &source, err) ||
+	if (shader_expand(tree, m, p, 0, inputs, &source, err) ||
 	    shader_build(v, p, &source, &target, &shader, err) ||
 	    encode_pass(&e, tree, v, g, p, &shader, err))
 		goto out;

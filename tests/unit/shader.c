@@ -324,11 +324,12 @@ static void load(const char *text)
 {
 	struct tree *tree = tree_new_memory("test");
 	struct err err = ERR_INIT;
+	struct source_request request = { .path = "a.glsl",
+		.macros = { 0, 430, NULL } };
 	tree_memory_add(tree, "a.glsl", text, strlen(text));
 	tree_memory_add(tree, "b.glsl", "B1\nB2\n", 6);
 	source_release(&source);
-	if (!CHECK_INT(source_expand(tree, "a.glsl", NULL, NULL, 0, NULL, &source,
-		&err), 0))
+	if (!CHECK_INT(source_expand(tree, &request, NULL, &source, &err), 0))
 		fprintf(stderr, "\t%s\n", err.message);
 	err_release(&err);
 	tree_free(tree);

@@ -20,11 +20,20 @@ static void reset(void)
 
 static char *dirs[] = { "lib", "lib/more" };
 
+static int expand(const char *path, const char *common, char *const *dir,
+	size_t ndir, struct inputs *inputs, struct source *out, struct err *err)
+{
+	struct source_request request = {
+		path, common, dir, ndir, { 1, 300, "#define OURS 1\n" }, 0
+	};
+	return source_expand(tree, &request, inputs, out, err);
+}
+
 static void expands(const char *path, const char *common, const char *want)
 {
 	struct source s;
 	struct err err = ERR_INIT;
-	int result = source_expand(tree, path, common, dirs, 2, NULL, &s, &err);
+	int result = expand(path, common, dirs, 2, NULL, &s, &err);
 	if (!CHECK_INT(result, 0))
 		fprintf(stderr, "\t%s\n", err.message);
 	else if (CHECK_STR(s.text, want))
@@ -38,7 +47,7 @@ static void fails(const char *path, const char *want)
 {
 	struct source s;
 	struct err err = ERR_INIT;
-	if (!CHECK_INT(source_expand(tree, path, NULL, dirs, 2, NULL, &s, &err),
+	if (!CHECK_INT(expand(path, NULL, dirs, 2, NULL, &s, &err),
 		-1)) {
 		source_release(&s);
 		return;
@@ -98,7 +107,7 @@ static void includes(void)
 		"int a; #include \"gone\"\n#include_next\n");
 	struct source s;
 	struct err err = ERR_INIT;
-	CHECK_INT(source_expand(tree, "not", NULL, NULL, 0, NULL, &s, &err), 0);
+	CHECK_INT(expand("not", NULL, NULL, 0, NULL, &s, &err), 0);
 	CHECK_INT(s.nfile, 2);
 	source_release(&s);
 }
@@ -106,22 +115,90 @@ static void includes(void)
 static void branches(void)
 {
 	put("x", "X\n");
-	put("a", "#if 0\n#include \"x\"\n#else\nB\n#endif\nC\n#if 1\n#endif\n");
-	expands("a", NULL, "#line 1 1\n#if 0\n#line 1 2\nX\n#line 3 1\n#else\n"
-		"#line 4 1\nB\n#endif\n#line 6 1\nC\n#if 1\n#endif\n");
-	put("b", "#ifdef A\n#if B\n#include \"x\"\n#endif // c\n#elif D \\\n E\n"
-		"#endif");
-	expands("b", NULL, "#line 1 1\n#ifdef A\n#if B\n#line 1 2\nX\n#line 4 1\n"
-		"#endif // c\n#line 5 1\n#elif D \\\n E\n#line 7 1\n#endif\n"
-		"#line 8 1\n");
-	put("guard", "#ifndef G\n#define G\n#include \"x\"\n#endif\n");
-	put("c", "#if 0\n#include \"guard\"\n#endif\nend\n");
-	expands("c", NULL, "#line 1 1\n#if 0\n#line 1 2\n#ifndef G\n#define G\n"
-		"#line 1 3\nX\n#line 4 2\n#endif\n#line 5 2\n#line 3 1\n#endif\n"
-		"#line 4 1\nend\n");
+	put("a", "#if 0\n#include \"gone\"\n#include <gone>\n#else\n"
+		"#include \"x\"\n#endif\nC\n#if 1\n#endif\n");
+	expands("a", NULL, "#line 1 1\n#if 0\n\n\n#else\n#line 1 2\nX\n"
+		"#line 6 1\n#endif\n#line 7 1\nC\n#if 1\n#endif\n");
+	put("b", "#define A 2\n#ifdef A\n#if A == 2\n#include \"x\"\n#endif // c\n"
+		"#elif D \\\n E\n#endif");
+	expands("b", NULL, "#line 1 1\n#define A 2\n#ifdef A\n#if A == 2\n"
+		"#line 1 2\nX\n#line 5 1\n"
+		"#endif // c\n#line 6 1\n#elif D \\\n E\n#line 8 1\n#endif\n"
+		"#line 9 1\n");
 	put("stray", "#endif\n#else\n#include \"x\"\n#endif\n");
 	expands("stray", NULL, "#line 1 1\n#endif\n#else\n#line 1 2\nX\n"
 		"#line 4 1\n#endif\n");
+	/* Macros of common, of the dialect, of what was included. */
+	put("common", "#define WANTED 1\n");
+	put("c", "#if WANTED && OURS && GL_ES && __VERSION__ == 300\n"
+		"#include \"x\"\n#endif\n");
+	expands("c", "common", "#line 1 1\n#define WANTED 1\n#line 1 2\n#if WANTED "
+		"&& OURS && GL_ES && __VERSION__ == 300\n#line 1 3\nX\n#line 3 2\n"
+		"#endif\n#line 4 2\n");
+	put("c", "#include \"common\"\n#if WANTED\n#undef WANTED\n#else\n"
+		"#include \"gone\"\n#endif\n");
+	expands("c", NULL, "#line 1 1\n#line 1 2\n#define WANTED 1\n#line 2 1\n"
+		"#if WANTED\n#undef WANTED\n#else\n\n#endif\n");
+	/* What preprocess finds at fault, it tells. */
+	put("c", "#if NOBODY\n#include \"gone\"\n#endif\n");
+	expands("c", NULL, "#line 1 1\n#if NOBODY\n\n#endif\n");
+}
+
+static void guards(void)
+{
+	put("g", "#ifndef G\n#define G\n#include \"h\"\nG1\n#endif\n");
+	put("h", "#ifndef H\n#define H\n#include \"g\"\nH1\n#endif\n");
+	expands("g", NULL, "#line 1 1\n#ifndef G\n#define G\n#line 1 2\n#ifndef H\n"
+		"#define H\n#line 1 1\n#ifndef G\n#define G\n\nG1\n#endif\n"
+		"#line 6 1\n#line 4 2\nH1\n#endif\n#line 6 2\n#line 4 1\nG1\n#endif\n"
+		"#line 6 1\n");
+	put("once", "#pragma once\n#include \"once\"\nO\n");
+	put("a", "#include \"once\"\n#include \"once\" /*\n*/\nA\n");
+	expands("a", NULL, "#line 1 1\n#line 1 2\n#pragma once\n\nO\n#line 2 1\n"
+		"\n\nA\n");
+	put("twice", "#if 0\n#pragma once\n#endif\nT\n");
+	put("a", "#include \"twice\"\n#include \"twice\"\n");
+	expands("a", NULL, "#line 1 1\n#line 1 2\n#if 0\n#pragma once\n#endif\nT\n"
+		"#line 2 1\n#line 1 2\n#if 0\n#pragma once\n#endif\nT\n#line 3 1\n");
+	put("endless", "#if 1\n#include \"endless\"\n#endif\n");
+	fails("endless", "endless:2:10: #include cycle: endless -> endless");
+	put("cond", "#define D\n#if 0\n#endif\n#include \"cond\"\n");
+	fails("cond", "cond:4:10: #include cycle: cond -> cond");
+}
+
+/* A comment is a blank. */
+static void comments(void)
+{
+	put("x", "X\n");
+	put("a", "/* a */ # /* b */ include /* c */ \"x\" /* d */ // e\n1\n");
+	expands("a", NULL, "#line 1 1\n/* a */ \n#line 1 2\nX\n#line 2 1\n1\n");
+	put("a", "#include \"x\" /* more\n\n*/ // and\n1\n");
+	expands("a", NULL, "#line 1 1\n#line 1 2\nX\n#line 4 1\n1\n");
+	put("a", "#include \\\n  \"x\"\n1\n");
+	expands("a", NULL, "#line 1 1\n#line 1 2\nX\n#line 3 1\n1\n");
+}
+
+/* Who copies a project wants the other branches, too. */
+static void inactive_inputs(void)
+{
+	struct inputs in = { 0 };
+	struct source s;
+	struct err err = ERR_INIT;
+	put("x", "X\n");
+	put("a", "#if 0\n#include \"x\"\n#include \"gone\"\n#endif\n");
+	struct source_request request = { .path = "a",
+		.macros = { 1, 300, NULL } };
+	for (int i = 0; i < 2; i++) {
+		request.notes_inactive = i;
+		CHECK(!source_expand(tree, &request, &in, &s, &err));
+		size_t nfile = 0;
+		for (size_t k = 0; k < in.ninput; k++)
+			nfile += !in.input[k].is_absent;
+		CHECK_INT(nfile, 1 + i);
+		source_release(&s);
+	}
+	inputs_release(&in);
+	err_release(&err);
 }
 
 static void user_lines(void)
@@ -146,8 +223,8 @@ static void faults(void)
 	fails("a", "a:1:10: the name of this #include has no end");
 	put("a", "#include \"x\" y\n");
 	fails("a", "a:1:14: text behind");
-	put("a", "#include \"x\" /* y */\n");
-	fails("a", "a:1:14: text behind");
+	put("a", "#include \"x\" /* y */ z\n");
+	fails("a", "a:1:22: text behind");
 	put("a", "#include \"\"\n");
 	fails("a", "empty name");
 	put("a", "#include \"/etc/passwd\"\n");
@@ -171,7 +248,7 @@ static void faults(void)
 	struct err err = ERR_INIT;
 	char *missing[] = { "nothing" };
 	put("a", "");
-	CHECK_INT(source_expand(tree, "a", NULL, missing, 1, NULL, &s, &err), -1);
+	CHECK_INT(expand("a", NULL, missing, 1, NULL, &s, &err), -1);
 	CHECK(strstr(err.message, "'nothing' does not exist") != NULL);
 	err_release(&err);
 }
@@ -187,7 +264,7 @@ static void nests(void)
 	}
 	struct source s;
 	struct err err = ERR_INIT;
-	CHECK_INT(source_expand(tree, "n0", NULL, NULL, 0, NULL, &s, &err), 0);
+	CHECK_INT(expand("n0", NULL, NULL, 0, NULL, &s, &err), 0);
 	CHECK_INT(s.nfile, 66);
 	CHECK(strstr(s.text, "deep\n") != NULL);
 	source_release(&s);
@@ -222,7 +299,7 @@ static void notes_inputs(void)
 	struct source s;
 	struct inputs in = { 0 };
 	struct err err = ERR_INIT;
-	CHECK_INT(source_expand(tree, "sub/a", "common", dirs, 2, &in, &s, &err),
+	CHECK_INT(expand("sub/a", "common", dirs, 2, &in, &s, &err),
 		0);
 	CHECK_INT(in.ninput, 5);
 	struct sha256 sha;
@@ -249,7 +326,7 @@ static void quotes(void)
 	put("x", "X1\nX2\n");
 	struct source s;
 	struct err err = ERR_INIT;
-	if (!CHECK(!source_expand(tree, "a", NULL, NULL, 0, NULL, &s, &err)))
+	if (!CHECK(!expand("a", NULL, NULL, 0, NULL, &s, &err)))
 		return;
 	static const struct {
 		int file, line;
@@ -270,7 +347,8 @@ static void quotes(void)
 int main(void)
 {
 	static void (*const test[])(void) = {
-		plain, includes, branches, user_lines, faults, nests, notes_inputs,
+		plain, includes, branches, guards, comments,
+		inactive_inputs, user_lines, faults, nests, notes_inputs,
 		quotes
 	};
 	for (size_t i = 0; i < sizeof test / sizeof *test; i++) {

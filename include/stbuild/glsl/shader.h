@@ -74,6 +74,13 @@ int shader_build(const struct variant *v, int p, const struct source *source,
 	const struct shader_target *target, struct shader *out,
 	struct err *err) WARN_UNUSED;
 void shader_release(struct shader *s);
+/*
+ * The source of pass p with its includes, as its dialect's macros decide
+ * (source_expand). notes_inactive as there.
+ */
+int shader_expand(struct tree *tree, const struct manifest *m, int p,
+	int notes_inactive, struct inputs *inputs, struct source *out,
+	struct err *err) WARN_UNUSED;
 /* The macros that the dialect gives to pass p, as directives. */
 void shader_defines(const struct manifest *m, int p, struct buf *out);
 /* "mainImage" and its like. */

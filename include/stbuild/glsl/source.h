@@ -2,9 +2,12 @@
 #define STBUILD_GLSL_SOURCE_H
 
 /*
- * A pass's source with its includes put in place (ANCESTOR 2, decisions 10 and
- * 11): "#include" lines are expanded, CRLF becomes LF, the last line ends, the
- * text is UTF-8. Positions survive: "#line N S" directives stand at each seam,
+ * A pass's source with its includes put in place (ANCESTOR 2, decision 11):
+ * "#include" lines are expanded, CRLF becomes LF, the last line ends, the text
+ * is UTF-8. Conditions are followed: an include in a branch that is not taken
+ * leaves an empty line, and its file is no input. A file with an active
+ * "#pragma once" is put in place once; one that is being expanded may be
+ * included again where conditions can end that. Positions survive: "#line N S" directives stand at each seam,
  * S an index of file[], and once more behind #else, #elif and #endif where a
  * branch that may not be taken holds seams. A "#line" that the user wrote keeps
  * its line number alone, so that one with two numbers is always ours.
@@ -12,9 +15,9 @@
 
 #include <stddef.h>
 
-#include "project/manifest.h"
+#include "glsl/preprocess.h"
+#include "util/err.h"
 #include "util/tree.h"
-#include "util/buf.h"
 
 struct source {
 	char *text;		/* expanded; starts with a #line directive */
@@ -23,14 +26,22 @@ struct source {
 	size_t nfile;
 };
 
+struct source_request {
+	const char *path;
+	const char *common;		/* expanded in front; or null */
+	char *const *include_dir;
+	size_t ninclude_dir;
+	struct preprocess_options macros;	/* what conditions begin with */
+	int notes_inactive;	/* files that a branch not taken includes are inputs,
+				   if they are there: for who copies a project */
+};
+
 /*
  * Expands the file at path. Every file read and every path probed is noted in
- * inputs (may be null). With common not null, that file is expanded in front.
- * Faults are STATUS_INPUT and have their place.
+ * inputs (may be null). Faults are STATUS_INPUT and have their place.
  */
-int source_expand(struct tree *tree, const char *path, const char *common,
-	char *const *include_dir, size_t ninclude_dir, struct inputs *inputs,
-	struct source *out, struct err *err) WARN_UNUSED;
+int source_expand(struct tree *tree, const struct source_request *request,
+	struct inputs *inputs, struct source *out, struct err *err) WARN_UNUSED;
 void source_release(struct source *s);
 
 /*
