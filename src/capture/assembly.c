@@ -94,7 +94,7 @@ static int piece_read(struct assembly *a, const struct piece *piece, struct buf 
 static void origin_of(const char *how, const struct piece *piece, int face,
 	struct sha256 *out)
 {
-	struct encoder e = { BUF_INIT, NULL };
+	struct encoder e = { BUF_INIT };
 
 	encoder_begin(&e, how);
 	encoder_sha(&e, TAG_OBJECT, &piece->sha);
@@ -208,7 +208,7 @@ static void describe_state(const struct assembly *a, struct state *out)
 static void state_origin(const struct assembly *a, const struct buf *head,
 	struct sha256 *out)
 {
-	struct encoder e = { BUF_INIT, NULL };
+	struct encoder e = { BUF_INIT };
 
 	encoder_begin(&e, "state");
 	encoder_bytes(&e, TAG_NAME, head->data, head->len);

@@ -256,7 +256,7 @@ static void capture_release(struct capture *c)
 	map_release(&c->drawn);
 	map_release(&c->written);
 	map_release(&c->failed);
-	map_release(&c->known_text);
+	map_release(&c->known_list);
 	errs_release(&c->fault);
 }
 

@@ -50,7 +50,7 @@ struct capture {
 	struct map written;		/* objects whose files this run made */
 	uint64_t nalias;		/* found in this run */
 	int is_waiting;			/* the next group, until another is done */
-	struct map known_text;		/* hashes of texts stored in this run */
+	struct map known_list;		/* hashes of lists stored in this run */
 	struct map failed;		/* keys that cannot be: index in fault */
 	struct errs fault;
 	uint64_t ndraw_planned;

@@ -34,7 +34,7 @@ static int find_asset_size(struct capture *c, size_t a, struct err *err)
 {
 	const struct asset *asset = &c->env->manifest->asset[a];
 	struct asset_info *info = &c->assets.info[a];
-	struct encoder e = { BUF_INIT, NULL };
+	struct encoder e = { BUF_INIT };
 	struct buf memo = BUF_INIT;
 	struct sha256 key;
 	int rc = 0;

@@ -4,144 +4,58 @@
 #include <string.h>
 
 #include "config.h"
-#include "why/account.h"
+#include "graph/facts.h"
 #include "util/mem.h"
 
 /*
- * The record of an account is a memo "account" by the bundle's path. It has what
- * is the frame's own, and the hash of its shape, which the bundles of a variant
- * share; that has the hashes of the longer texts. Shapes and texts are memos
- * "account-text". So 10,000 frames cost some hundred bytes each.
+ * The record of an account is a memo "facts" by the bundle's path: a list of
+ * what is the frame's own. It has the hash of its shape, which the bundles of a
+ * variant share; that has the hashes of the longer lists. Shapes and lists are
+ * memos "facts-list", by their hash. So 10,000 frames cost some hundred bytes
+ * each. A record is
  *
- *	shape: HASH
- *	frame: 120
- *	intermediates: 0
- *	@KEY			for each pass of the shape, in order; then, where its
- *	~N HASH			recipe is not that of frame 0: line N has that hash,
- *	=N LINE			or is another line; or, where there are fewer lines or
- *	+LINE			more, all of them
+ *	SHAPE, FRAME, INTERMEDIATES
+ *	PASS	for each pass of the shape, in order: its key; then the facts
+ *		of its recipe that are not those of its base; or, where they are
+ *		not of the same kinds, the whole recipe
+ *
+ * and a shape
+ *
+ *	SHAPE	three times: driver, settings, files
+ *	PASS	for each pass, with its name: the hash of its fixed list; then
+ *		the facts of its base
  */
-#define TEXT_MAX (1 << 20)	/* a longer text is not kept: causes are named less well */
+#define LIST_MAX (1 << 20)	/* a longer list is not kept: causes are named less well */
 #define RECORD_MAX (64 << 10)
 
 /* Making -------------------------------------------------------------------------- */
 
-static void add_step(const struct manifest *m, const struct variant *v,
-	const struct timeline_step *step, struct buf *out)
-{
-	for (size_t i = 0; i < step->nset; i++) {
-		if (v->is_set[step->set[i].uniform])
-			continue;
-		buf_addf(out, "step %d uniform %s: ", step->frame,
-			m->uniform[step->set[i].uniform].name);
-		value_print(&step->set[i].value, out);
-		buf_addch(out, '\n');
-	}
-	if (step->has_mouse) {
-		buf_addf(out, "step %d mouse: ", step->frame);
-		for (int i = 0; i < 4; i++) {
-			buf_addstr(out, i ? ", " : "");
-			print_float(step->mouse[i], out);
-		}
-		buf_addch(out, '\n');
-	}
-	if (step->has_keys) {
-		buf_addf(out, "step %d keys: ", step->frame);
-		uint8_t down[256] = { 0 };
-		for (size_t i = 0; i < step->nkey; i++)
-			down[step->key[i]] = 1;
-		for (int k = 0, n = 0; k < 256; k++)
-			if (down[k])
-				buf_addf(out, "%s%d", n++ ? " " : "", k);
-		buf_addch(out, '\n');
-	}
-}
-
-static char *variant_text(const struct variant *v)
-{
-	const struct manifest *m = v->manifest;
-	const struct date *d = &m->date;
-	struct buf out = BUF_INIT;
-
-	buf_addf(&out, "size: %dx%d\nfps: ", v->width, v->height);
-	print_double(v->fps, &out);
-	buf_addf(&out, "\ndate: %04d-%02d-%02dT%02d:%02d:", d->year, d->month,
-		d->day, d->hour, d->minute);
-	print_double(d->second, &out);
-	buf_addf(&out, "\npreset: %s\n", v->preset ? v->preset : "none");
-	for (size_t u = 0; u < m->nuniform; u++) {
-		buf_addf(&out, "uniform %s: ", m->uniform[u].name);
-		value_print(&v->base[u], &out);
-		buf_addch(&out, '\n');
-	}
-	buf_addstr(&out, "mouse: 0, 0, 0, 0\nkeys: \n");
-	for (size_t i = 0; i < v->timeline->nstep; i++)
-		add_step(m, v, &v->timeline->step[i], &out);
-	return buf_detach(&out);
-}
-
-static const struct asset *asset_of(const struct manifest *m, const char *path)
-{
-	for (size_t a = 0; a < m->nasset; a++)
-		if (strcmp(m->asset[a].path, path) == 0)
-			return &m->asset[a];
-	return NULL;
-}
-
-static char *files_text(const struct group *g)
+static void add_files(const struct group *g, struct facts *out)
 {
 	const struct manifest *m = g->variant.manifest;
 	const struct inputs *inputs = &g->set->inputs;
-	struct buf out = BUF_INIT;
-	char hex[SHA256_HEX + 1];
 
+	facts_begin(out, "files");
 	for (size_t i = 0; i < inputs->ninput; i++) {
 		const struct input *in = &inputs->input[i];
-		const struct asset *asset = asset_of(m, in->path);
-		if (in->is_absent || strcmp(in->path, m->path) == 0 ||
-		    strchr(in->path, '\n'))
+		uint32_t kind = FACT_NONE;
+		if (in->is_absent || strcmp(in->path, m->path) == 0)
 			continue;
-		buf_addf(&out, "%s %s: %.16s\t%s\n", asset ?
-			asset_kind_name(asset->kind) : "source", in->path,
-			sha256_hex(&in->sha, hex), in->path);
+		for (size_t a = m->nasset; a-- > 0; )
+			if (strcmp(m->asset[a].path, in->path) == 0)
+				kind = m->asset[a].kind;
+		facts_add_hash(out, FACT_FILE, in->path, kind, &in->sha);
 	}
-	return buf_detach(&out);
-}
-
-static char *line_of(const char *s)
-{
-	char *line = xstrdup(s);
-
-	for (char *p = line; *p; p++)
-		if (*p == '\n')
-			*p = ' ';
-	return line;
-}
-
-static char *identity_text(const struct capture *c)
-{
-	const char *text = c->env->programs.driver->identity_text;
-
-	return xstrdup(text ? text : "");
-}
-
-static char *explain(const struct group *g, int p, int frame)
-{
-	struct buf text = BUF_INIT;
-	struct sha256 sha;
-
-	keys_explain(&g->keys, keys_node(&g->keys, p, frame), &text, &sha);
-	return buf_detach(&text);
 }
 
 /* The first frame whose node of the pass matters. */
-static int first_frame(const struct group *g, int p)
+static uint32_t first_node(const struct group *g, int p)
 {
 	uint32_t node = 0;
 
 	while (keys_node_pass(&g->keys, node) != p)
 		node++;
-	return keys_node_frame(&g->keys, node);
+	return node;
 }
 
 /* What all bundles of a group have in common: made once. */
@@ -149,28 +63,27 @@ static void make_common(struct capture *c, struct group *g)
 {
 	struct account *a = &g->account;
 	const struct graph *graph = &g->graph;
-	struct sha256 sha;
+	const char *identity = c->env->programs.driver->identity_text;
 
-	if (a->tool)
+	if (a->pass)
 		return;
-	a->tool = xstrdup(STBUILD_VERSION);
-	a->driver = identity_text(c);
-	a->settings = group_settings(&g->variant);
-	a->variant = variant_text(&g->variant);
-	a->files = files_text(g);
+	facts_begin(&a->driver, "driver");
+	facts_of_identity(identity ? identity : "", &a->driver);
+	facts_begin(&a->settings, "settings");
+	facts_add_text(&a->settings, FACT_TOOL, "", FACT_NONE, STBUILD_VERSION);
+	facts_of_settings(&g->variant, &a->settings);
+	group_settings(&g->variant, &a->settings);
+	add_files(g, &a->files);
 	a->pass = xcalloc(graph->norder + 1, sizeof *a->pass);
 	for (size_t i = 0; i < graph->norder; i++) {
 		int p = graph->order[i];
-		struct buf text = BUF_INIT;
 		if (!graph->is_reached[p])
 			continue;
-		keys_explain_static(&g->keys, p, &c->driver, &text, &sha);
-		a->pass[a->npass++] = (struct account_pass){
-			.name = line_of(g->variant.manifest->pass[p].name),
-			.fixed = buf_detach(&text),
-			.base = explain(g, p, first_frame(g, p)),
-			.part = g->set->key_program[p].part,
-			.npart = g->set->key_program[p].npart };
+		struct account_pass *pass = &a->pass[a->npass++];
+		pass->name = xstrdup(g->variant.manifest->pass[p].name);
+		facts_of_static(&g->scene, &g->set->key_program[p], p,
+			&c->driver, &pass->fixed);
+		facts_of_node(&g->keys, first_node(g, p), &pass->base);
 	}
 }
 
@@ -180,7 +93,6 @@ static const struct account *make_account(struct capture *c, struct group *g,
 {
 	struct account *a = &g->account;
 	const struct graph *graph = &g->graph;
-	char hex[SHA256_HEX + 1];
 	size_t n = 0;
 
 	make_common(c, g);
@@ -191,11 +103,8 @@ static const struct account *make_account(struct capture *c, struct group *g,
 		uint32_t node = keys_node(&g->keys, p, job->frame);
 		if (!graph->is_reached[p])
 			continue;
-		struct account_pass *pass = &a->pass[n++];
-		free(pass->key);
-		free(pass->recipe);
-		pass->recipe = explain(g, p, job->frame);
-		pass->key = xstrndup(sha256_hex(&g->keys.key[node], hex), 16);
+		facts_of_node(&g->keys, node, &a->pass[n].recipe);
+		a->pass[n++].key = g->keys.key[node];
 	}
 	return a;
 }
@@ -207,131 +116,64 @@ static void path_key(const struct job *job, struct sha256 *out)
 	sha256_of(job->path, strlen(job->path), out);
 }
 
-/* Writes "NAME: HASH" of a text, and the text unless it is known to be stored. */
-static int add_text(struct capture *c, const char *name, const char *text,
-	struct buf *record, struct err *err)
+/* Adds the hash of a list, which is stored unless it is known to be. */
+static int add_list(struct capture *c, enum fact_kind kind, const char *subject,
+	const struct facts *list, struct facts *record, struct err *err)
 {
 	struct sha256 sha;
-	char hex[SHA256_HEX + 1];
-	size_t n = strlen(text);
 
-	sha256_of(text, n, &sha);
-	buf_addf(record, "%s: %s\n", name, sha256_hex(&sha, hex));
-	if (n > TEXT_MAX || !map_put(&c->known_text, sha.byte, SHA256_SIZE, 1))
+	sha256_of(buf_str(&list->bytes), list->bytes.len, &sha);
+	facts_add_hash(record, kind, subject, FACT_NONE, &sha);
+	if (list->bytes.len > LIST_MAX ||
+	    !map_put(&c->known_list, sha.byte, SHA256_SIZE, 1))
 		return 0;
-	return store_add_memo(c->env->programs.store, "account-text", &sha,
-		text, n, err);
+	return store_add_memo(c->env->programs.store, "facts-list", &sha,
+		list->bytes.data, list->bytes.len, err);
 }
 
-static size_t line_length(const char *line)
+/* What makes the recipe out of the base. */
+struct difference {
+	struct facts facts;
+	int is_other;		/* a fact that the other has not */
+};
+
+static void add_difference(void *data, const struct fact *was, const struct fact *now)
 {
-	size_t n = strcspn(line, "\n");
+	struct difference *d = data;
 
-	return n + (line[n] == '\n');
+	if (was && now)
+		facts_add(&d->facts, now);
+	else
+		d->is_other = 1;
 }
 
-static size_t count_lines(const char *text)
+static void add_recipe(const struct account_pass *pass, struct facts *record)
 {
-	size_t n = 0;
+	struct difference d = { .is_other = 0 };
 
-	for (; *text; text += line_length(text))
-		n++;
-	return n;
+	facts_compare(&pass->base, &pass->recipe, add_difference, &d);
+	facts_add_hash(record, FACT_PASS, "", FACT_NONE, &pass->key);
+	facts_append(record, d.is_other ? &pass->recipe : &d.facts);
+	facts_release(&d.facts);
 }
 
-/* Where a line's hash is, or its end. */
-static size_t tail_of(const char *line, size_t n)
-{
-	const char *tab = memchr(line, '\t', n);
-
-	return tab ? (size_t)(tab - line) + 1 : n;
-}
-
-/* Writes what makes the recipe out of the base. */
-static void add_difference(const char *base, const char *recipe, struct buf *out)
-{
-	int is_alike = count_lines(base) == count_lines(recipe);
-
-	for (int i = 0; *recipe; i++) {
-		size_t n = line_length(recipe);
-		size_t was = is_alike ? line_length(base) : 0;
-		size_t tail = tail_of(recipe, n);
-		if (!is_alike)
-			buf_addch(out, '+');
-		if (!is_alike)
-			buf_add(out, recipe, n);
-		else if (n == was && memcmp(base, recipe, n) == 0)
-			;
-		else if (tail < n && tail == tail_of(base, was) &&
-		    memcmp(base, recipe, tail) == 0) {
-			buf_addf(out, "~%d ", i);
-			buf_add(out, recipe + tail, n - tail);
-		} else {
-			buf_addf(out, "=%d ", i);
-			buf_add(out, recipe, n);
-		}
-		recipe += n;
-		base += was;
-	}
-}
-
-/* The recipe that a base and its differences give. Owned by the caller. */
-static char *apply_difference(const char *base, const char *difference)
-{
-	struct buf out = BUF_INIT;
-
-	if (*difference == '+') {
-		for (; *difference; difference += line_length(difference))
-			buf_add(&out, difference + 1,
-				line_length(difference) - 1);
-		return buf_detach(&out);
-	}
-	for (long i = 0; *base; i++) {
-		size_t n = line_length(base);
-		size_t whole = line_length(difference);
-		size_t number = whole > 0 ?
-			strspn(difference + 1, "0123456789") : 0;
-		if (number > 0 && difference[number + 1] == ' ' &&
-		    strtol(difference + 1, NULL, 10) == i) {
-			const char *text = difference + number + 2;
-			if (*difference == '~')
-				buf_add(&out, base, tail_of(base, n));
-			buf_add(&out, text, whole - (size_t)(text - difference));
-			difference += whole;
-		} else {
-			buf_add(&out, base, n);
-		}
-		base += n;
-	}
-	return buf_detach(&out);
-}
-
-/* What the bundles of a group share, with the texts it names. */
-static int add_shape(struct capture *c, const struct account *a, struct buf *record,
+/* What the bundles of a group share, with the lists it names. */
+static int add_shape(struct capture *c, const struct account *a, struct facts *record,
 	struct err *err)
 {
-	struct buf shape = BUF_INIT;
-	int rc;
+	struct facts shape = { .is_terse = 0 };
+	int rc = add_list(c, FACT_SHAPE, "", &a->driver, &shape, err) ||
+		add_list(c, FACT_SHAPE, "", &a->settings, &shape, err) ||
+		add_list(c, FACT_SHAPE, "", &a->files, &shape, err) ? -1 : 0;
 
-	buf_addf(&shape, "tool: %s\n", a->tool);
-	rc = add_text(c, "driver", a->driver, &shape, err) ||
-		add_text(c, "settings", a->settings, &shape, err) ||
-		add_text(c, "variant", a->variant, &shape, err) ||
-		add_text(c, "files", a->files, &shape, err) ? -1 : 0;
 	for (size_t i = 0; i < a->npass && rc == 0; i++) {
-		const struct account_pass *pass = &a->pass[i];
-		buf_addf(&shape, "pass: %s\n", pass->name);
-		rc = add_text(c, "fixed", pass->fixed, &shape, err);
-		for (const char *line = pass->base; *line; ) {
-			size_t n = line_length(line);
-			buf_addch(&shape, '\t');
-			buf_add(&shape, line, n);
-			line += n;
-		}
+		rc = add_list(c, FACT_PASS, a->pass[i].name, &a->pass[i].fixed,
+			&shape, err);
+		facts_append(&shape, &a->pass[i].base);
 	}
 	if (rc == 0)
-		rc = add_text(c, "shape", buf_str(&shape), record, err);
-	buf_release(&shape);
+		rc = add_list(c, FACT_SHAPE, "", &shape, record, err);
+	facts_release(&shape);
 	return rc;
 }
 
@@ -339,165 +181,114 @@ int capture_record_why(struct capture *c, struct group *g, const struct job *job
 	struct err *err)
 {
 	const struct account *a = make_account(c, g, job);
-	struct buf record = BUF_INIT;
+	struct facts record = { .is_terse = 0 };
 	struct sha256 key;
 	int rc = add_shape(c, a, &record, err);
 
-	buf_addf(&record, "frame: %d\nintermediates: %d\n", a->frame,
-		a->has_intermediates);
-	for (size_t i = 0; i < a->npass; i++) {
-		buf_addf(&record, "@%s\n", a->pass[i].key);
-		add_difference(a->pass[i].base, a->pass[i].recipe, &record);
-	}
+	facts_add_number(&record, FACT_FRAME, "", FACT_NONE, (uint64_t)a->frame);
+	facts_add_number(&record, FACT_INTERMEDIATES, "", FACT_NONE,
+		(uint64_t)a->has_intermediates);
+	for (size_t i = 0; i < a->npass; i++)
+		add_recipe(&a->pass[i], &record);
 	path_key(job, &key);
-	if (rc == 0 && record.len <= RECORD_MAX)
-		rc = store_add_memo(c->env->programs.store, "account", &key,
-			record.data, record.len, err);
-	buf_release(&record);
+	if (rc == 0 && record.bytes.len <= RECORD_MAX)
+		rc = store_add_memo(c->env->programs.store, "facts", &key,
+			record.bytes.data, record.bytes.len, err);
+	facts_release(&record);
 	return rc;
 }
 
-/* The text of a hash, owned by the caller; null when it is lost. */
-static char *find_text(struct capture *c, const char *hex)
+/* 1 with the list of that hash; 0 when it is lost or damaged. */
+static int find_list(struct capture *c, const struct fact *hash, struct facts *out)
 {
-	struct buf text = BUF_INIT;
 	struct sha256 sha, now;
 
-	if (sha256_parse(hex, &sha))
-		return NULL;
-	if (!store_memo(c->env->programs.store, "account-text", &sha, &text)) {
-		buf_release(&text);
-		return NULL;
-	}
-	sha256_of(buf_str(&text), text.len, &now);
-	if (!sha256_equal(&sha, &now)) {
-		buf_release(&text);
-		return NULL;
-	}
-	return buf_detach(&text);
+	if (hash->n != SHA256_SIZE)
+		return 0;
+	memcpy(sha.byte, hash->bytes, SHA256_SIZE);
+	facts_release(out);
+	if (!store_memo(c->env->programs.store, "facts-list", &sha, &out->bytes))
+		return 0;
+	sha256_of(buf_str(&out->bytes), out->bytes.len, &now);
+	return sha256_equal(&sha, &now);
 }
 
-static void take_text(struct capture *c, const char *hex, char **out)
+static int read_shape(struct capture *c, const struct facts *shape, struct account *a)
 {
-	free(*out);
-	*out = find_text(c, hex);
-}
+	struct facts *const part[] = { &a->driver, &a->settings, &a->files };
+	struct fact f;
+	size_t n = 0;
+	int ok = 1;
 
-static void read_shape_field(struct capture *c, const char *name, const char *value,
-	struct account *a)
-{
-	if (strcmp(name, "pass") == 0) {
-		a->pass = array_grow(a->pass, a->npass, &a->cap,
-			sizeof *a->pass);
-		a->pass[a->npass++] = (struct account_pass){
-			.name = xstrdup(value), .key = xstrdup("") };
-	} else if (a->npass > 0 && strcmp(name, "fixed") == 0) {
-		take_text(c, value, &a->pass[a->npass - 1].fixed);
-	} else if (strcmp(name, "tool") == 0) {
-		free(a->tool);
-		a->tool = xstrdup(value);
-	} else if (strcmp(name, "driver") == 0) {
-		take_text(c, value, &a->driver);
-	} else if (strcmp(name, "settings") == 0) {
-		take_text(c, value, &a->settings);
-	} else if (strcmp(name, "variant") == 0) {
-		take_text(c, value, &a->variant);
-	} else if (strcmp(name, "files") == 0) {
-		take_text(c, value, &a->files);
-	}
-}
-
-/* Splits "NAME: VALUE" in place; null when it is no such line. */
-static char *value_of(char *line)
-{
-	char *colon = strstr(line, ": ");
-
-	if (!colon)
-		return NULL;
-	*colon = '\0';
-	return colon + 2;
-}
-
-static void read_shape(struct capture *c, char *text, struct account *a)
-{
-	struct buf base = BUF_INIT;
-
-	for (char *line = text, *next; ; line = next) {
-		size_t n = strcspn(line, "\n");
-		int is_end = *line == '\0';
-		next = line + n + (line[n] == '\n');
-		if (*line == '\t') {
-			buf_add(&base, line + 1, n);
-			continue;
+	for (size_t at = 0; ok && facts_next(shape, &at, &f); )
+		if (f.kind == FACT_SHAPE) {
+			ok = n < 3 && find_list(c, &f, part[n]);
+			n++;
+		} else if (f.kind == FACT_PASS) {
+			a->pass = array_grow(a->pass, a->npass, &a->cap,
+				sizeof *a->pass);
+			struct account_pass *pass = &a->pass[a->npass++];
+			*pass = (struct account_pass){
+				.name = xstrdup(f.subject) };
+			ok = find_list(c, &f, &pass->fixed);
+		} else if (a->npass > 0) {
+			facts_add(&a->pass[a->npass - 1].base, &f);
 		}
-		line[n] = '\0';
-		/* The pass before is whole. */
-		if (a->npass > 0 && !a->pass[a->npass - 1].base &&
-		    (is_end || strncmp(line, "pass: ", 6) == 0))
-			a->pass[a->npass - 1].base = buf_detach(&base);
-		if (is_end)
-			break;
-		char *value = value_of(line);
-		if (value)
-			read_shape_field(c, line, value, a);
-	}
-	buf_release(&base);
+	return ok && n == 3 && a->npass > 0;
 }
 
-/* The differences of pass number i are over. */
-static void end_pass(struct account *a, size_t i, struct buf *difference)
+/* The base with some of its facts replaced. */
+static void add_replaced(const struct facts *base, const struct facts *other,
+	struct facts *out)
 {
-	if (i < a->npass && !a->pass[i].recipe)
-		a->pass[i].recipe = apply_difference(a->pass[i].base,
-			buf_str(difference));
-	buf_reset(difference);
+	struct fact f, now;
+
+	for (size_t at = 0; facts_next(base, &at, &f); )
+		facts_add(out, facts_find(other, &f, &now) ? &now : &f);
 }
 
 /* 1 with the account of the bundle as it was recorded; to be released anyway. */
 static int find_account(struct capture *c, const struct job *job, struct account *a)
 {
-	struct buf record = BUF_INIT, difference = BUF_INIT;
+	struct facts record = { .is_terse = 0 }, shape = { .is_terse = 0 };
+	struct facts *other = NULL;
 	struct sha256 key;
-	size_t npass = 0;
+	struct fact f;
+	size_t n = 0;
+	int ok;
 
-	memset(a, 0, sizeof *a);
+	*a = (struct account){ .npass = 0 };
 	path_key(job, &key);
-	store_memo(c->env->programs.store, "account", &key, &record);
-	buf_addch(&record, '\n');
-	for (char *line = record.data, *next; *line; line = next) {
-		size_t n = strcspn(line, "\n");
-		next = line + n + (line[n] == '\n');
-		if (*line == '~' || *line == '=' || *line == '+') {
-			buf_add(&difference, line, n + 1);
-			continue;
+	ok = store_memo(c->env->programs.store, "facts", &key, &record.bytes) &&
+		facts_get(&record, FACT_SHAPE, "", FACT_NONE, &f) &&
+		find_list(c, &f, &shape) && read_shape(c, &shape, a);
+	other = xcalloc(a->npass + 1, sizeof *other);
+	for (size_t at = 0; ok && facts_next(&record, &at, &f); )
+		if (f.kind == FACT_PASS) {
+			ok = n < a->npass && f.n == SHA256_SIZE;
+			if (ok)
+				memcpy(a->pass[n].key.byte, f.bytes, f.n);
+			n++;
+		} else if (f.kind == FACT_FRAME && n == 0) {
+			a->frame = (int)fact_number(&f);
+		} else if (f.kind == FACT_INTERMEDIATES && n == 0) {
+			a->has_intermediates = fact_number(&f) != 0;
+		} else if (n > 0) {
+			facts_add(&other[n - 1], &f);
 		}
-		line[n] = '\0';
-		char *value = value_of(line), *shape = NULL;
-		if (*line == '@') {
-			end_pass(a, npass - 1, &difference);
-			if (npass < a->npass) {
-				free(a->pass[npass].key);
-				a->pass[npass].key = xstrdup(line + 1);
-			}
-			npass++;
-		} else if (value && strcmp(line, "shape") == 0 &&
-		    a->npass == 0 && (shape = find_text(c, value))) {
-			read_shape(c, shape, a);
-		} else if (value && strcmp(line, "frame") == 0) {
-			a->frame = atoi(value);
-		} else if (value && strcmp(line, "intermediates") == 0) {
-			a->has_intermediates = atoi(value);
-		}
-		free(shape);
+	for (size_t i = 0; i < a->npass; i++) {
+		struct account_pass *pass = &a->pass[i];
+		/* A whole recipe begins as one. */
+		if (facts_get(&other[i], FACT_LIST, "recipe", FACT_NONE, &f))
+			facts_append(&pass->recipe, &other[i]);
+		else
+			add_replaced(&pass->base, &other[i], &pass->recipe);
+		facts_release(&other[i]);
 	}
-	end_pass(a, npass - 1, &difference);
-	int is_whole = a->npass > 0 && npass == a->npass && a->tool &&
-		a->driver && a->variant;
-	for (size_t i = 0; i < a->npass; i++)
-		is_whole &= a->pass[i].fixed && a->pass[i].recipe;
-	buf_release(&difference);
-	buf_release(&record);
-	return is_whole;
+	free(other);
+	facts_release(&shape);
+	facts_release(&record);
+	return ok && n == a->npass;
 }
 
 /* Explaining --------------------------------------------------------------------------- */
@@ -551,8 +342,8 @@ void capture_explain(struct capture *c, struct group *g, struct job *job)
 		return;
 	}
 	if (!sha256_equal(&job->inputs_id, &job->row.inputs_id)) {
-		if (find_account(c, job, &was))
-			account_compare(&was, make_account(c, g, job), out);
+		if (find_account(c, job, &was) && c->env->compare)
+			c->env->compare(&was, make_account(c, g, job), out);
 		account_release(&was);
 		if (out->nreason == 0)
 			reasons_add(out, REASON_UNKNOWN, "its sources, assets "
@@ -570,17 +361,16 @@ void capture_note_driver(struct capture *c, struct group *g)
 	struct reasons *out = &c->result->driver;
 	struct account was;
 
-	if (out->nreason > 0)
-		return;
-	for (size_t i = 0; i < g->njob; i++) {
+	for (size_t i = 0; i < g->njob && out->nreason == 0; i++) {
 		const struct job *job = &g->job[i];
 		if (!job->row.path || sha256_equal(&job->inputs_id,
 		    &job->row.inputs_id))
 			continue;
-		char *now = identity_text(c);
-		if (find_account(c, job, &was) && strcmp(was.driver, now) != 0)
-			account_compare_drivers(was.driver, now, out);
-		free(now);
+		if (find_account(c, job, &was) && c->env->compare_drivers) {
+			make_common(c, g);
+			c->env->compare_drivers(&was.driver,
+				&g->account.driver, out);
+		}
 		account_release(&was);
 		return;
 	}

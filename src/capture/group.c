@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "config.h"
+#include "graph/facts.h"
 #include "util/log.h"
 #include "util/mem.h"
 
@@ -44,73 +45,72 @@ void group_release(struct group *g)
 	memset(g, 0, sizeof *g);
 }
 
-char *group_settings(const struct variant *v)
+/* Sections that no bundle depends on. */
+static int is_no_matter(const char *path)
 {
-	static const char *const no_matter[] = { "trace", "test", "store" };
+	return strcmp(path, "trace") == 0 || strcmp(path, "test") == 0 ||
+		strcmp(path, "store") == 0;
+}
+
+void group_settings(const struct variant *v, struct facts *out)
+{
 	cJSON *json = variant_manifest(v);
 
-	for (size_t i = 0; i < sizeof no_matter / sizeof *no_matter; i++)
-		cJSON_DeleteItemFromObjectCaseSensitive(json, no_matter[i]);
-	char *printed = cJSON_PrintUnformatted(json);
-	char *text = xstrdup(printed);
-	cJSON_free(printed);
+	facts_of_json(json, "", is_no_matter, out);
 	cJSON_Delete(json);
-	return text;
+}
+
+/* What its files say of where the content comes from. */
+static void add_files(const struct group *g, struct facts *out)
+{
+	const struct manifest *m = g->variant.manifest;
+
+	for (size_t p = 0; p < m->npass; p++)
+		facts_add_hash(out, FACT_SOURCE, m->pass[p].name, FACT_NONE,
+			&g->set->source_sha[p]);
+	for (size_t a = 0; a < m->nasset; a++)
+		facts_add_hash(out, FACT_ASSET_FILE, m->asset[a].name,
+			FACT_NONE, &g->scene.asset[a].sha);
+	for (size_t i = 0; i < g->set->inputs.ninput; i++) {
+		const struct input *in = &g->set->inputs.input[i];
+		if (strcmp(in->path, m->path) != 0 && !in->is_absent)
+			facts_add_hash(out, FACT_FILE, in->path, FACT_NONE,
+				&in->sha);
+	}
 }
 
 /*
  * Of plain keys: a bundle stays current whatever aliases are found later.
  */
-static void find_inputs_id(const struct group *g, struct job *job, const char *manifest,
-	struct encoder *e)
+static void find_inputs_id(const struct group *g, struct job *job,
+	const struct sha256 *settings, struct facts *list)
 {
 	const struct keys *k = &g->keys;
 	const struct variant *v = &g->variant;
 	const struct manifest *m = v->manifest;
-	struct value *value = xcalloc(m->nuniform + 1, sizeof *value);
-	struct buf text = BUF_INIT;
 
-	encoder_begin(e, "bundle");
-	encoder_string(e, TAG_HEADER_VERSION, STBUILD_VERSION);
-	encoder_string(e, TAG_NAME, manifest);
-	encoder_u64(e, TAG_FRAME, (uint64_t)job->frame);
-	encoder_u64(e, TAG_SIZE,
-		(uint64_t)v->width << 32 | (uint64_t)v->height);
-	print_double(v->fps, &text);
-	encoder_string(e, TAG_VALUE, buf_str(&text));
-	encoder_u64(e, TAG_OUTPUT,
+	facts_begin(list, "bundle");
+	facts_add_text(list, FACT_TOOL, "", FACT_NONE, STBUILD_VERSION);
+	facts_add_hash(list, FACT_SETTINGS, "", FACT_NONE, settings);
+	facts_add_number(list, FACT_FRAME, "", FACT_NONE, (uint64_t)job->frame);
+	facts_add_number(list, FACT_INTERMEDIATES, "", FACT_NONE,
 		(uint64_t)job->request->include_intermediates);
-	variant_values(v, job->frame, value);
-	for (size_t u = 0; u < m->nuniform; u++) {
-		buf_reset(&text);
-		value_print(&value[u], &text);
-		encoder_string(e, TAG_UNIFORM, m->uniform[u].name);
-		encoder_string(e, TAG_VALUE, buf_str(&text));
-	}
-	for (size_t p = 0; p < m->npass; p++)
-		encoder_sha(e, TAG_TOKENS, &g->set->source_sha[p]);
-	for (size_t a = 0; a < m->nasset; a++)
-		encoder_sha(e, TAG_ASSET, &g->scene.asset[a].sha);
-	/* Where the texts come from stands in trace.json. */
-	for (size_t i = 0; i < g->set->inputs.ninput; i++) {
-		const struct input *in = &g->set->inputs.input[i];
-		if (strcmp(in->path, m->path) == 0 || in->is_absent)
-			continue;
-		encoder_string(e, TAG_NAME, in->path);
-		encoder_sha(e, TAG_OBJECT, &in->sha);
-	}
+	facts_add_size(list, FACT_SIZE, v->width, v->height);
+	facts_add_double(list, FACT_FPS, v->fps);
+	facts_of_values(v, job->frame, list);
+	add_files(g, list);
 	for (size_t i = 0; i < g->graph.norder; i++) {
 		int p = g->graph.order[i];
 		if (g->graph.is_reached[p])
-			encoder_sha(e, TAG_INPUT,
-				keys_plain(k, keys_node(k, p, job->frame)));
+			facts_add_hash(list, FACT_PASS, m->pass[p].name,
+				FACT_NONE, keys_plain(k,
+				keys_node(k, p, job->frame)));
 	}
 	for (size_t s = 0; s < g->graph.nstorage; s++)
-		encoder_sha(e, TAG_STORAGE, keys_plain_version(k,
+		facts_add_hash(list, FACT_BUFFER, g->graph.storage[s],
+			FACT_NONE, keys_plain_version(k,
 			keys_version_after(k, (int)s, job->frame)));
-	encoder_end(e, &job->inputs_id);
-	buf_release(&text);
-	free(value);
+	facts_hash(list, FACT_IS_KEY, &job->inputs_id);
 }
 
 /* 1 when the file stands as recorded; a new stamp costs a hash. */
@@ -262,20 +262,23 @@ static int find_keys(struct group *g, const struct capture_env *env,
 
 static void judge_jobs(struct group *g, const struct capture_env *env)
 {
-	struct encoder e = { BUF_INIT, NULL };
-	char *manifest = group_settings(&g->variant);
+	struct facts list = { .is_terse = 1 };
+	struct sha256 settings;
+
+	facts_begin(&list, "settings");
+	group_settings(&g->variant, &list);
+	facts_hash(&list, FACT_IS_KEY, &settings);
 
 	for (size_t i = 0; i < g->njob; i++) {
 		struct job *job = &g->job[i];
-		find_inputs_id(g, job, manifest, &e);
+		find_inputs_id(g, job, &settings, &list);
 		if (job->is_done || job->is_under_way)
 			continue;
 		job->needs_content = env->always || !job->is_intact ||
 			!sha256_equal(&job->inputs_id, &job->row.inputs_id);
 		job->is_retagged = !job->needs_content && wants_retag(g, job);
 	}
-	free(manifest);
-	encoder_release(&e);
+	facts_release(&list);
 }
 
 int group_prepare(struct group *g, const struct capture_env *env,

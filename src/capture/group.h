@@ -8,7 +8,7 @@
 
 #include "graph/plan.h"
 #include "project/image.h"
-#include "why/account.h"
+#include "graph/account.h"
 #include "capture/capture.h"
 #include "capture/programs.h"
 #include "format/trace_json.h"
@@ -78,8 +78,8 @@ struct group {
 };
 
 void group_release(struct group *g);
-/* The manifest as far as it counts for a bundle, as JSON. Owned by the caller. */
-char *group_settings(const struct variant *v);
+/* Appends the manifest's leaves as far as they count for a bundle. */
+void group_settings(const struct variant *v, struct facts *out);
 
 /*
  * Computes keys up to the last frame, each job's inputs_id, and which jobs

@@ -150,12 +150,12 @@ static int find_inputs(struct job *job, struct err *err)
 static void find_key(struct job *job)
 {
 	struct sounds *s = job->sounds;
-	struct encoder e = { BUF_INIT, NULL };
+	struct encoder e = { BUF_INIT };
 	struct sha256 recipe;
 
 	s->key_program[job->pass] = program_for_keys(&job->program);
 	keys_of_sound(&s->scene, s->key_program, job->pass,
-		&s->env->programs.driver->identity, NULL, &job->static_part,
+		&s->env->programs.driver->identity, &job->static_part,
 		&recipe);
 	encoder_begin(&e, "sound-chunk");
 	encoder_sha(&e, TAG_INPUT, &recipe);

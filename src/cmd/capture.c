@@ -371,7 +371,7 @@ static int is_stale(const struct capture_result *r)
 static void identify_request(const struct session *s,
 	const struct args_list *operand, struct sha256 *out)
 {
-	struct encoder e = { BUF_INIT, NULL };
+	struct encoder e = { BUF_INIT };
 	struct fs_stamp tool = { 0 };
 	const char *const text[] = { STBUILD_VERSION, s->root, s->path,
 		target.frame, target.time, target.frames, target.preset,

@@ -398,27 +398,24 @@ int rendering_compare(const struct history *h, const struct rendering *a,
 	return 1;
 }
 
-static const struct declared_part *find_part(const struct declared *d,
-	const char *name)
+/* The name of a part that is another one; programs are told by their passes. */
+static void add_change(void *data, const struct fact *was, const struct fact *now)
 {
-	for (size_t i = 0; i < d->npart; i++)
-		if (!strcmp(d->part[i].name, name))
-			return &d->part[i];
-	return NULL;
+	const struct fact *f = now ? now : was;
+	struct buf name = BUF_INIT;
+
+	if (f->kind != FACT_PASS && f->kind != FACT_SETTINGS &&
+	    f->kind != FACT_TEST)
+		return;
+	fact_print_name(f, &name);
+	cJSON_AddItemToArray(data, cJSON_CreateString(buf_str(&name)));
+	buf_release(&name);
 }
 
 cJSON *declared_changes(const struct declared *a, const struct declared *b)
 {
 	cJSON *list = cJSON_CreateArray();
-	for (size_t i = 0; i < b->npart; i++) {
-		const struct declared_part *old = find_part(a, b->part[i].name);
-		if (!old || !sha256_equal(&old->sha, &b->part[i].sha))
-			cJSON_AddItemToArray(list,
-				cJSON_CreateString(b->part[i].name));
-	}
-	for (size_t i = 0; i < a->npart; i++)
-		if (!find_part(b, a->part[i].name))
-			cJSON_AddItemToArray(list,
-				cJSON_CreateString(a->part[i].name));
+
+	facts_compare(&a->facts, &b->facts, add_change, list);
 	return list;
 }

@@ -10,6 +10,7 @@
 #include "capture/sound.h"
 #include "util/fs.h"
 #include "util/mem.h"
+#include "why/compare.h"
 #include "util/suggest.h"
 
 /* The frames that --frame, --time or --frames name; none: *n stays 0. */
@@ -329,7 +330,8 @@ static int run(struct session *s, const struct targets *t, int plan,
 		.repo = session_repo(s),
 		.commit = s->commit[0] ? s->commit : NULL, .jobs = (int)o->jobs,
 		.keep_going = o->keep_going, .always = o->always,
-		.dry_run = plan };
+		.dry_run = plan, .compare = account_compare,
+		.compare_drivers = account_compare_drivers };
 	struct inputs inputs = { 0 };
 	int rc;
 

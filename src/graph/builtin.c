@@ -232,8 +232,9 @@ static void value_music_meta(const struct moment *m, int p, struct draw_uniform 
 static const struct {
 	const char *name;
 	void (*value)(const struct moment *m, int p, struct draw_uniform *out);
+	enum reason_kind reason;
 } builtin[] = {
-#define UNIFORM(name, function) { #name, function },
+#define UNIFORM(name, function, why) { #name, function, REASON_##why },
 #include "uniform.def"
 #undef UNIFORM
 };
@@ -258,6 +259,18 @@ static int channel_member(const struct moment *m, int p, const char *name,
 	else
 		return 0;
 	return 1;
+}
+
+enum reason_kind uniform_reason(const char *name)
+{
+	if (strncmp(name, "iCh", 3) == 0 && name[3] && name[4] == '.')
+		return strcmp(name + 5, "size") == 0 ? REASON_SIZE :
+			strcmp(name + 5, "time") == 0 ? REASON_FPS :
+			REASON_UNIFORM;
+	for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++)
+		if (strcmp(builtin[i].name, name) == 0)
+			return builtin[i].reason;
+	return REASON_UNIFORM;
 }
 
 static void custom_value(const struct value *value, struct draw_uniform *out)

@@ -1,6 +1,5 @@
 #include "graph/encoder.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 /* Field: u32 tag, u64 length, bytes; little-endian. */
@@ -35,23 +34,6 @@ void encoder_u64(struct encoder *e, enum key_tag tag, uint64_t v)
 void encoder_sha(struct encoder *e, enum key_tag tag, const struct sha256 *sha)
 {
 	encoder_bytes(e, tag, sha->byte, sizeof sha->byte);
-}
-
-void encoder_say(struct encoder *e, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!e->text)
-		return;
-	size_t start = e->text->len;
-	va_start(ap, fmt);
-	buf_vaddf(e->text, fmt, ap);
-	va_end(ap);
-	/* A name with a line end in it is no second line. */
-	for (size_t i = start; i < e->text->len; i++)
-		if (e->text->data[i] == '\n')
-			e->text->data[i] = ' ';
-	buf_addch(e->text, '\n');
 }
 
 void encoder_end(struct encoder *e, struct sha256 *out)

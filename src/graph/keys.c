@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "project/image.h"
-#include "glsl/shader.h"
+#include "graph/facts.h"
+#include "keys_impl.h"
 #include "util/mem.h"
 
 uint32_t keys_node(const struct keys *k, int p, int t)
@@ -41,7 +41,7 @@ const struct sha256 *keys_plain_version(const struct keys *k, uint32_t version)
 }
 
 /* Canonical node of (p, t), or NODE_NONE before frame 0. */
-static uint32_t canonical(const struct keys *k, int p, int t)
+uint32_t keys_canonical(const struct keys *k, int p, int t)
 {
 	uint32_t node = keys_node(k, p, t);
 
@@ -63,246 +63,7 @@ uint32_t keys_history(const struct keys *k, uint32_t node)
 
 	if (distance == 0)
 		return NODE_NONE;
-	return canonical(k, p, keys_node_frame(k, node) - distance);
-}
-
-/* Static part ---------------------------------------------------------------- */
-
-#define SHORT 16	/* digits of a hash in texts */
-
-static const char *short_hex(const struct sha256 *sha, char hex[SHA256_HEX + 1])
-{
-	sha256_hex(sha, hex);
-	hex[SHORT] = '\0';
-	return hex;
-}
-
-static void say_parts(struct encoder *e, const struct key_program *program)
-{
-	static const char *const kind[] = {
-		[PART_FUNCTION] = "function ",
-		[PART_MACRO] = "macro ",
-		[PART_REST] = "declarations",
-	};
-	struct sha256 sha;
-	char hex[SHA256_HEX + 1];
-
-	if (!e->text)
-		return;
-	sha256_of(buf_str(program->tokens), program->tokens->len, &sha);
-	encoder_say(e, "tokens: %s", short_hex(&sha, hex));
-	for (size_t i = 0; i < program->npart; i++) {
-		const struct part *part = &program->part[i];
-		encoder_say(e, "%s%s%s: %s\t%s", part->is_used ? "" : "unused ",
-			kind[part->kind], part->name, part->text ? part->text :
-			short_hex(&part->sha, hex), part->file);
-	}
-}
-
-static void encode_static(struct encoder *e, const struct keys *k, int p,
-	const struct sha256 *driver)
-{
-	const struct variant *v = k->scene->variant;
-	const struct pass *pass = &v->manifest->pass[p];
-	const struct key_program *program = &k->program[p];
-	const struct variant_pass *vp = &v->pass[p];
-	char hex[SHA256_HEX + 1];
-
-	encoder_begin(e, "static");
-	encoder_u64(e, TAG_DIALECT, v->manifest->dialect);
-	encoder_say(e, "dialect: %s", dialect_name(v->manifest->dialect));
-	encoder_u64(e, TAG_HEADER_VERSION, SHADER_HEADER_VERSION);
-	encoder_say(e, "header: %d", SHADER_HEADER_VERSION);
-	encoder_bytes(e, TAG_TOKENS, program->tokens->data,
-		program->tokens->len);
-	say_parts(e, program);
-	encoder_u64(e, TAG_KIND, pass->kind);
-	encoder_say(e, "kind: %s", pass_kind_name(pass->kind));
-	encoder_u64(e, TAG_OWN_SIZE, vp->is_output_sized ? 0 :
-		(uint64_t)vp->width << 32 | (uint64_t)vp->height);
-	if (vp->is_output_sized)
-		encoder_say(e, "own size: none");
-	else
-		encoder_say(e, "own size: %dx%d", vp->width, vp->height);
-	encoder_u64(e, TAG_FORMAT, pass->format);
-	encoder_say(e, "format 0: %s", format_name(pass->format));
-	for (int i = 0; i < pass->nextra_output; i++) {
-		encoder_u64(e, TAG_FORMAT, pass->extra_output[i]);
-		encoder_say(e, "format %d: %s", i + 1,
-			format_name(pass->extra_output[i]));
-	}
-	encoder_u64(e, TAG_ITERATIONS, (uint64_t)vp->iterations);
-	encoder_say(e, "iterations: %d", vp->iterations);
-	if (pass->kind == PASS_COMPUTE) {
-		for (int i = 0; i < 3; i++)
-			encoder_u64(e, TAG_LOCAL_SIZE,
-				(uint64_t)vp->local_size[i]);
-		encoder_say(e, "local size: %dx%dx%d", vp->local_size[0],
-			vp->local_size[1], vp->local_size[2]);
-	}
-	for (int c = 0; c < LIMIT_CHANNELS; c++) {
-		const struct input_ref *in = pass_channel(pass, c);
-		if (!in || !channel_is_active(program->reflection, c))
-			continue;
-		encoder_u64(e, TAG_CHANNEL, (uint64_t)c);
-		encoder_u64(e, TAG_SAMPLER,
-			(uint64_t)in->filter << 8 | (uint64_t)in->wrap);
-		encoder_say(e, "sampler %d: %s, %s", c, filter_name(in->filter),
-			wrap_name(in->wrap));
-	}
-	encoder_sha(e, TAG_DRIVER, driver);
-	encoder_say(e, "driver: %s", short_hex(driver, hex));
-}
-
-/* Recipe --------------------------------------------------------------------- */
-
-static void say_uniform(struct encoder *e, const struct draw_uniform *u, size_t nfloat)
-{
-	struct buf text = BUF_INIT;
-
-	if (!e->text)
-		return;
-	if (u->type == GL_T_INT || u->type == GL_T_BOOL || u->type == GL_T_UINT)
-		buf_addf(&text, " %d", u->i[0]);
-	else
-		for (size_t i = 0; i < nfloat; i++) {
-			buf_addch(&text, ' ');
-			print_float(u->f[i], &text);
-		}
-	encoder_say(e, "uniform %s:%s", u->name, buf_str(&text));
-	buf_release(&text);
-}
-
-static void encode_uniforms(struct encoder *e, const struct keys *k, int p,
-	const struct moment *m)
-{
-	static const unsigned char components[] = {
-		[GL_T_FLOAT] = 1, [GL_T_VEC2] = 2, [GL_T_VEC3] = 3,
-		[GL_T_VEC4] = 4,
-		[GL_T_OTHER] = 0,
-	};
-	const struct reflection *r = k->program[p].reflection;
-
-	for (size_t i = 0; i < r->nuniform; i++) {
-		struct draw_uniform u;
-		if (!uniform_value(m, p, &r->uniform[i], &u))
-			continue;
-		encoder_string(e, TAG_UNIFORM, u.name);
-		encoder_u64(e, TAG_KIND, u.type);
-		size_t nfloat = (size_t)components[u.type] * (size_t)u.count;
-		if (nfloat > 0)
-			encoder_bytes(e, TAG_VALUE, u.f,
-				nfloat * sizeof u.f[0]);
-		else
-			encoder_bytes(e, TAG_VALUE, u.i, sizeof u.i);
-		say_uniform(e, &u, nfloat);
-	}
-}
-
-static void encode_pass_input(struct encoder *e, const struct keys *k,
-	const struct input_ref *in, int t)
-{
-	const struct manifest *m = k->scene->variant->manifest;
-	const struct graph *g = k->scene->graph;
-	uint32_t node = canonical(k, in->pass, in->is_previous ? t - 1 : t);
-	int has_mips = g->mips[in->pass] >> in->output & 1;
-	char hex[SHA256_HEX + 1] = "zeros";
-
-	encoder_u64(e, TAG_OUTPUT, (uint64_t)in->output);
-	encoder_u64(e, TAG_MIPS, (uint64_t)has_mips);
-	if (node == NODE_NONE) {
-		int w, h;
-		target_size(k->scene->variant, in->pass, &w, &h);
-		encoder_u64(e, TAG_ZERO, (uint64_t)w << 32 | (uint64_t)h);
-		/* Where a format has no alpha, zeros read as (0, 0, 0, 1). */
-		encoder_u64(e, TAG_FORMAT,
-			pass_format(&m->pass[in->pass], in->output));
-	} else {
-		encoder_sha(e, TAG_INPUT, &k->key[node]);
-		short_hex(&k->key[node], hex);
-	}
-	encoder_say(e, "channel %d: pass '%s' output %d%s%s\t%s", in->channel,
-		m->pass[in->pass].name, in->output,
-		in->is_previous ? " previous" : "", has_mips ? " mipmaps" : "",
-		hex);
-}
-
-static void encode_asset(struct encoder *e, const struct keys *k,
-	const struct input_ref *in)
-{
-	const struct asset *a = &k->scene->variant->manifest->asset[in->asset];
-	const struct sha256 *sha = &k->scene->asset[in->asset].sha;
-	char hex[SHA256_HEX + 1];
-
-	encoder_sha(e, TAG_ASSET, sha);
-	encoder_u64(e, TAG_KIND, a->kind);
-	encoder_u64(e, TAG_OUTPUT, (uint64_t)a->vflip << 8 |
-		(uint64_t)a->channels);
-	encoder_string(e, TAG_DECODER, IMAGE_DECODER);
-	encoder_say(e, "channel %d: %s %s%s%s\t%s", in->channel,
-		asset_kind_name(a->kind), a->path, a->vflip ? ", vflip" : "",
-		a->channels == 1 ? ", one channel" : "", short_hex(sha, hex));
-	encoder_say(e, "decoder: %s", IMAGE_DECODER);
-}
-
-static void say_keys(struct encoder *e, int channel, const struct variant *v, int t)
-{
-	static const char *const row[] = { ", held", ", pressed", ", toggled" };
-	uint8_t key[3][256];
-
-	if (!e->text)
-		return;
-	variant_keys(v, t, key);
-	struct buf text = BUF_INIT;
-	for (int r = 0; r < 3; r++)
-		for (int i = 0, n = 0; i < 256; i++)
-			if (key[r][i])
-				buf_addf(&text, "%s %d", n++ ? "" : row[r], i);
-	encoder_say(e, "channel %d: keyboard%s", channel, buf_str(&text));
-	buf_release(&text);
-}
-
-static void encode_channel(struct encoder *e, const struct keys *k, int p, int channel,
-	int t)
-{
-	const struct variant *v = k->scene->variant;
-	const struct input_ref *in =
-		pass_channel(&v->manifest->pass[p], channel);
-	uint8_t texel[3 * 256 * 4 + 2 * 512 * 4];
-
-	encoder_u64(e, TAG_CHANNEL, (uint64_t)channel);
-	if (!in) {
-		encoder_u64(e, TAG_UNBOUND, 0);
-		encoder_say(e, "channel %d: unbound", channel);
-		return;
-	}
-	encoder_u64(e, TAG_KIND, in->kind);
-	switch (in->kind) {
-	case INPUT_PASS:
-		/* sampler type: 2D, or cube for a cubemap pass */
-		encoder_u64(e, TAG_SAMPLER,
-			v->manifest->pass[in->pass].kind == PASS_CUBEMAP);
-		encode_pass_input(e, k, in, t);
-		break;
-	case INPUT_TEXTURE:
-	case INPUT_CUBEMAP:
-	case INPUT_VOLUME:
-		encode_asset(e, k, in);
-		break;
-	case INPUT_KEYBOARD:
-		keyboard_texels(v, t, texel);
-		encoder_bytes(e, TAG_TEXELS, texel, 3 * 256 * 4);
-		say_keys(e, channel, v, t);
-		break;
-	case INPUT_MUSIC:
-		music_texels(v, texel);
-		encoder_bytes(e, TAG_TEXELS, texel, 2 * 512 * 4);
-		encoder_say(e, "channel %d: music (silence)", channel);
-		break;
-	case INPUT_VIDEO:
-	case INPUT_WEBCAM:
-		BUG("a %s input reached the keys", input_kind_name(in->kind));
-	}
+	return keys_canonical(k, p, keys_node_frame(k, node) - distance);
 }
 
 /* The manifest's storage at a binding of a pass: index of the graph, or -1. */
@@ -312,75 +73,11 @@ static int block_storage(const struct keys *k, int p, const struct active_block 
 }
 
 /* Key of the content that a node finds in a storage buffer. */
-static const struct sha256 *found_version(const struct keys *k, uint32_t node, int s)
+const struct sha256 *keys_found_version(const struct keys *k, uint32_t node, int s)
 {
 	uint32_t v = k->found[node * k->scene->graph->nstorage + (size_t)s];
 
 	return k->found_key ? &k->found_key[v] : &k->version[v].key;
-}
-
-static void encode_storage(struct encoder *e, const struct keys *k, int p, uint32_t node)
-{
-	const struct graph *g = k->scene->graph;
-	const struct reflection *r = k->program[p].reflection;
-	char hex[SHA256_HEX + 1];
-
-	for (size_t i = 0; i < r->nblock; i++) {
-		int s = block_storage(k, p, &r->block[i]);
-		if (s < 0)
-			continue;
-		const struct sha256 *version = found_version(k, node, s);
-		encoder_u64(e, TAG_STORAGE, r->block[i].binding);
-		encoder_string(e, TAG_NAME, g->storage[s]);
-		encoder_u64(e, TAG_SIZE, g->storage_size[s]);
-		encoder_sha(e, TAG_INPUT, version);
-		encoder_say(e, "storage %u: '%s' of %llu bytes%s\t%s",
-			(unsigned)r->block[i].binding, g->storage[s],
-			(unsigned long long)g->storage_size[s],
-			r->block[i].is_written ? ", written" : "",
-			short_hex(version, hex));
-	}
-}
-
-static void encode_history(struct encoder *e, const struct keys *k, int p, int t)
-{
-	int distance = history_distance(k, p);
-	char hex[SHA256_HEX + 1];
-
-	if (distance == 0)
-		return;
-	uint32_t node = canonical(k, p, t - distance);
-	encoder_u64(e, TAG_HISTORY, (uint64_t)distance);
-	if (node == NODE_NONE) {
-		encoder_u64(e, TAG_ZERO, 0);
-		encoder_say(e, "history %d: frames back\tzeros", distance);
-	} else {
-		encoder_sha(e, TAG_INPUT, &k->key[node]);
-		encoder_say(e, "history %d: frames back\t%s", distance,
-			short_hex(&k->key[node], hex));
-	}
-}
-
-static void encode_recipe(struct encoder *e, const struct keys *k, uint32_t node,
-	const struct moment *m)
-{
-	int p = keys_node_pass(k, node);
-	int w, h;
-	char hex[SHA256_HEX + 1];
-
-	target_size(k->scene->variant, p, &w, &h);
-	encoder_begin(e, "recipe");
-	encoder_sha(e, TAG_STATIC, &k->static_part[p]);
-	encoder_say(e, "static: %s", short_hex(&k->static_part[p], hex));
-	/* The target's size counts even where the source never asks for it. */
-	encoder_u64(e, TAG_SIZE, (uint64_t)w << 32 | (uint64_t)h);
-	encoder_say(e, "size: %dx%d", w, h);
-	encode_uniforms(e, k, p, m);
-	for (int c = 0; c < LIMIT_CHANNELS; c++)
-		if (channel_is_active(k->program[p].reflection, c))
-			encode_channel(e, k, p, c, m->t);
-	encode_storage(e, k, p, node);
-	encode_history(e, k, p, m->t);
 }
 
 /* All nodes ------------------------------------------------------------------- */
@@ -452,7 +149,7 @@ static void encode_version(struct encoder *e, const struct sha256 *node,
 void keys_version_key(const struct sha256 *node, const char *storage,
 	struct sha256 *out)
 {
-	struct encoder e = { BUF_INIT, NULL };
+	struct encoder e = { BUF_INIT };
 
 	encode_version(&e, node, storage, out);
 	encoder_release(&e);
@@ -544,7 +241,7 @@ static int is_stored_plain(struct keys *k, struct encoder *e, uint32_t node,
 }
 
 /* The plain key: the same recipe with the plain keys of what it takes. */
-static void find_plain(struct keys *k, struct encoder *e, uint32_t node,
+static void find_plain(struct keys *k, struct facts *list, uint32_t node,
 	const struct moment *m)
 {
 	struct keys view = *k;
@@ -554,23 +251,23 @@ static void find_plain(struct keys *k, struct encoder *e, uint32_t node,
 	view.version = NULL;
 	view.plain = NULL;
 	view.found_key = k->plain_version;
-	encode_recipe(e, &view, node, m);
-	encoder_end(e, &k->plain[node]);
+	facts_of_recipe(&view, node, m, list);
+	facts_hash(list, FACT_IS_KEY, &k->plain[node]);
 }
 
 /*
  * The key of a node. What it is bound to counts first, then what is stored
  * under its plain key: neither changes when further aliases are found.
  */
-static void find_key(struct keys *k, struct encoder *e, uint32_t node,
-	const struct moment *m, const struct key_hooks *hooks)
+static void find_key(struct keys *k, struct facts *list, struct encoder *e,
+	uint32_t node, const struct moment *m, const struct key_hooks *hooks)
 {
 	struct sha256 earlier;
 
-	encode_recipe(e, k, node, m);
-	encoder_end(e, &k->key[node]);
+	facts_of_recipe(k, node, m, list);
+	facts_hash(list, FACT_IS_KEY, &k->key[node]);
 	if (k->plain)
-		find_plain(k, e, node, m);
+		find_plain(k, list, node, m);
 	if (!hooks || !hooks->alias)
 		return;
 	if (k->plain && !sha256_equal(&k->plain[node], &k->key[node])) {
@@ -611,7 +308,8 @@ int keys_compute(const struct scene *scene, const struct key_program *program,
 	const struct key_hooks *hooks, struct keys *out, struct err *err)
 {
 	const struct graph *g = scene->graph;
-	struct encoder e = { BUF_INIT, NULL };
+	struct encoder e = { BUF_INIT };
+	struct facts list = { .is_terse = 1 };
 	struct moment moment;
 	struct table table = { NULL, 64 };
 
@@ -626,18 +324,19 @@ int keys_compute(const struct scene *scene, const struct key_program *program,
 		int p = g->order[i];
 		if (!g->is_reached[p])
 			continue;
-		encode_static(&e, out, p, driver);
-		encoder_end(&e, &out->static_part[p]);
+		facts_of_static(scene, &program[p], p, driver, &list);
+		facts_hash(&list, FACT_IS_KEY, &out->static_part[p]);
 	}
 	first_versions(out, &e);
 	moment_init(&moment, scene);
 	for (uint32_t node = 0; node < out->nodes.n; node++) {
 		moment_set(&moment, keys_node_frame(out, node));
-		find_key(out, &e, node, &moment, hooks);
+		find_key(out, &list, &e, node, &moment, hooks);
 		out->canon[node] = table_fold(&table, out, node);
 		next_versions(out, &e, node);
 	}
 	moment_release(&moment);
+	facts_release(&list);
 	encoder_release(&e);
 	free(table.slot);
 	return 0;
@@ -689,7 +388,7 @@ size_t keys_takes(const struct keys *k, uint32_t node, struct take out[TAKE_MAX]
 		    !channel_is_active(r, in->channel))
 			continue;
 		out[n++] = (struct take){ .kind = TAKE_CHANNEL, .input = in,
-			.node = canonical(k, in->pass,
+			.node = keys_canonical(k, in->pass,
 				in->is_previous ? t - 1 : t) };
 	}
 	if (history_distance(k, p) > 0)
@@ -709,52 +408,19 @@ size_t keys_takes(const struct keys *k, uint32_t node, struct take out[TAKE_MAX]
 	return n;
 }
 
-void keys_explain(const struct keys *k, uint32_t node, struct buf *text,
-	struct sha256 *out)
-{
-	struct encoder e = { BUF_INIT, text };
-	struct moment moment;
-
-	moment_init(&moment, k->scene);
-	moment_set(&moment, keys_node_frame(k, node));
-	encode_recipe(&e, k, node, &moment);
-	encoder_end(&e, out);
-	moment_release(&moment);
-	encoder_release(&e);
-}
-
 void keys_of_sound(const struct scene *scene,
 	const struct key_program *program, int p, const struct sha256 *driver,
-	struct buf *text, struct sha256 *static_part, struct sha256 *out)
+	struct sha256 *static_part, struct sha256 *out)
 {
 	struct keys k = { .scene = scene, .program = program };
-	struct encoder e = { BUF_INIT, NULL };
+	struct facts list = { .is_terse = 1 };
 	struct moment moment;
-	char hex[SHA256_HEX + 1];
 
-	encode_static(&e, &k, p, driver);
-	encoder_end(&e, static_part);
-	e.text = text;
+	facts_of_static(scene, &program[p], p, driver, &list);
+	facts_hash(&list, FACT_IS_KEY, static_part);
 	moment_init(&moment, scene);
-	encoder_begin(&e, "sound");
-	encoder_sha(&e, TAG_STATIC, static_part);
-	encoder_say(&e, "static: %s", short_hex(static_part, hex));
-	encoder_u64(&e, TAG_VALUE, SOUND_RATE);
-	encode_uniforms(&e, &k, p, &moment);
-	for (int c = 0; c < LIMIT_CHANNELS; c++)
-		if (channel_is_active(program[p].reflection, c))
-			encode_channel(&e, &k, p, c, moment.t);
-	encoder_end(&e, out);
+	facts_of_sound(&k, p, static_part, &moment, &list);
+	facts_hash(&list, FACT_IS_KEY, out);
 	moment_release(&moment);
-	encoder_release(&e);
-}
-
-void keys_explain_static(const struct keys *k, int p, const struct sha256 *driver,
-	struct buf *text, struct sha256 *out)
-{
-	struct encoder e = { BUF_INIT, text };
-
-	encode_static(&e, k, p, driver);
-	encoder_end(&e, out);
-	encoder_release(&e);
+	facts_release(&list);
 }

@@ -8,7 +8,7 @@
 #include "suite_impl.h"
 #include "util/fs.h"
 #include "util/mem.h"
-#include "why/reason.h"
+#include "graph/reason.h"
 
 /* How far within its limit a value is, in parts of the limit; NAN: unknown. */
 static double margin_of(const struct suite_check *c)

@@ -259,7 +259,7 @@ static int encode_file(struct encoder *e, struct judging *j, const char *path,
 static int find_key(struct judging *j, struct sha256 *out, struct err *err)
 {
 	const struct test *test = j->item->test;
-	struct encoder e = { BUF_INIT, NULL };
+	struct encoder e = { BUF_INIT };
 	int rc = 0;
 
 	encoder_begin(&e, "verdict");

@@ -1,11 +1,10 @@
 #include "why/declared.h"
 
 #include <string.h>
-#include <cjson/cJSON.h>
 
 #include "graph/encoder.h"
+#include "graph/facts.h"
 #include "graph/graph.h"
-#include "project/image.h"
 #include "glsl/shader.h"
 #include "util/log.h"
 #include "util/map.h"
@@ -42,143 +41,115 @@ struct declarer {
 
 static void declared_release(struct declared *d)
 {
-	for (size_t i = 0; i < d->npart; i++)
-		free(d->part[i].name);
-	free(d->part);
+	facts_release(&d->facts);
 	free(d->fault);
-	*d = (struct declared) { .npart = 0 };
+	*d = (struct declared) { .fault = NULL };
+}
+
+/* What follows from the facts. */
+static void declared_finish(struct declared *d)
+{
+	struct facts drawn = { .is_terse = 0 };
+	struct fact f;
+
+	for (size_t at = 0; facts_next(&d->facts, &at, &f); )
+		if (f.kind == FACT_FAULT)
+			d->fault = xstrndup((const char *)f.bytes, f.n);
+		else if (f.kind == FACT_VARIANT && f.n == SHA256_SIZE)
+			memcpy(d->variant.byte, f.bytes, f.n);
+		else if (f.kind != FACT_PROGRAM)
+			facts_add(&drawn, &f);
+	facts_hash(&d->facts, FACT_IS_DECLARED, &d->key);
+	facts_hash(&drawn, FACT_IS_DECLARED, &d->drawn);
+	if (d->fault)
+		d->drawn = d->key;
+	facts_release(&drawn);
 }
 
 /* Reading a commit ------------------------------------------------------------- */
 
-static void add_part(struct declared *d, char *name, const struct sha256 *sha)
+static int hash_asset(struct tree *tree, const struct asset *a, struct sha256 *out,
+	struct err *err)
 {
-	d->part = xreallocarray(d->part, d->npart + 1, sizeof *d->part);
-	d->part[d->npart++] = (struct declared_part) { name, *sha };
+	enum tree_kind kind;
+	char *resolved;
+
+	if (tree_lookup(tree, a->path, &kind, &resolved, err))
+		return -1;
+	int rc = kind == TREE_FILE ? tree_hash(tree, resolved, out, err) :
+		err_set(err, STATUS_INPUT, "asset '%s': there is no file %s",
+			a->name, a->path);
+	free(resolved);
+	return rc;
 }
 
-/* All that decides what a pass draws, but for what it reads of others. */
-static int encode_pass(struct encoder *e, struct tree *tree,
-	const struct variant *v, const struct graph *g, int p,
-	const struct shader *shader, struct err *err)
+static int hash_assets(struct tree *tree, const struct graph *g,
+	struct asset_info *asset, struct err *err)
 {
-	const struct pass *pass = &v->manifest->pass[p];
-	const struct variant_pass *vp = &v->pass[p];
+	const struct manifest *m = g->manifest;
 
-	encoder_begin(e, "declared-pass");
-	encoder_string(e, TAG_NAME, pass->name);
-	encoder_u64(e, TAG_DIALECT, v->manifest->dialect);
-	encoder_u64(e, TAG_HEADER_VERSION, SHADER_HEADER_VERSION);
-	encoder_bytes(e, TAG_TOKENS, shader->tokens.data, shader->tokens.len);
-	encoder_u64(e, TAG_KIND, pass->kind);
-	encoder_u64(e, TAG_OWN_SIZE, vp->is_output_sized ? 0 :
-		(uint64_t)vp->width << 32 | (uint64_t)vp->height);
-	encoder_u64(e, TAG_FORMAT, pass->format);
-	for (int i = 0; i < pass->nextra_output; i++)
-		encoder_u64(e, TAG_FORMAT, pass->extra_output[i]);
-	encoder_u64(e, TAG_ITERATIONS, (uint64_t)vp->iterations);
-	for (int i = 0; i < 3; i++)
-		encoder_u64(e, TAG_LOCAL_SIZE, (uint64_t)vp->local_size[i]);
-	encoder_u64(e, TAG_MIPS, g->mips[p]);
-	for (size_t i = 0; i < pass->ninput; i++) {
-		const struct input_ref *in = &pass->input[i];
-		encoder_u64(e, TAG_CHANNEL, (uint64_t)in->channel);
-		encoder_u64(e, TAG_KIND, in->kind);
-		encoder_u64(e, TAG_SAMPLER,
-			(uint64_t)in->filter << 8 | (uint64_t)in->wrap);
-		if (in->pass >= 0) {
-			encoder_string(e, TAG_INPUT,
-				v->manifest->pass[in->pass].name);
-			encoder_u64(e, TAG_OUTPUT, (uint64_t)in->output);
-			encoder_u64(e, TAG_HISTORY, (uint64_t)in->is_previous);
+	for (size_t p = 0; p < m->npass; p++)
+		for (size_t i = 0; i < m->pass[p].ninput; i++) {
+			int a = m->pass[p].input[i].asset;
+			if (a >= 0 && g->is_reached[p] && hash_asset(tree,
+			    &m->asset[a], &asset[a].sha, err))
+				return -1;
 		}
-		if (in->asset < 0)
-			continue;
-		const struct asset *a = &v->manifest->asset[in->asset];
-		enum tree_kind kind;
-		char *resolved;
-		struct sha256 sha;
-		if (tree_lookup(tree, a->path, &kind, &resolved, err))
-			return -1;
-		int rc = kind == TREE_FILE ? tree_hash(tree, resolved, &sha, err) :
-			err_set(err, STATUS_INPUT, "asset '%s': there is no "
-				"file %s", a->name, a->path);
-		free(resolved);
-		if (rc)
-			return -1;
-		encoder_sha(e, TAG_ASSET, &sha);
-		encoder_u64(e, TAG_KIND, a->kind);
-		encoder_u64(e, TAG_OUTPUT,
-			(uint64_t)a->vflip << 8 | (uint64_t)a->channels);
-		encoder_string(e, TAG_DECODER, IMAGE_DECODER);
-	}
-	for (size_t i = 0; i < pass->nstorage; i++) {
-		encoder_u64(e, TAG_STORAGE, pass->storage[i].binding);
-		encoder_string(e, TAG_NAME, pass->storage[i].name);
-		encoder_u64(e, TAG_SIZE, pass->storage[i].size);
-	}
 	return 0;
 }
 
-/* Reads one pass: its part, and its program into programs. */
-static int read_pass(struct tree *tree, const struct variant *v,
-	const struct graph *g, int p, struct inputs *inputs,
-	struct declared *out, struct buf *programs, struct err *err)
+/* The PASS and PROGRAM facts of one pass. */
+static int read_pass(struct tree *tree, const struct scene *scene, int p,
+	struct inputs *inputs, struct facts *out, struct err *err)
 {
-	const struct manifest *m = v->manifest;
+	const struct manifest *m = scene->variant->manifest;
+	const char *name = m->pass[p].name;
 	struct source source = { 0 };
 	struct shader shader = { 0 };
-	struct encoder e = { BUF_INIT, NULL };
+	struct facts list = { .is_terse = 0 };
 	struct sha256 sha;
 	int rc = -1;
 
 	if (shader_expand(tree, m, p, 0, inputs, &source, err) ||
-	    shader_build(v, p, &source, &target, &shader, err) ||
-	    encode_pass(&e, tree, v, g, p, &shader, err))
+	    shader_build(scene->variant, p, &source, &target, &shader, err))
 		goto out;
-	encoder_end(&e, &sha);
-	add_part(out, xasprintf("pass '%s'", m->pass[p].name), &sha);
-	buf_add(programs, shader.program_id.byte, SHA256_SIZE);
+	struct key_program program = { .tokens = &shader.tokens };
+	facts_of_static(scene, &program, p, NULL, &list);
+	facts_of_inputs(scene, p, &list);
+	facts_hash(&list, FACT_IS_DECLARED, &sha);
+	facts_add_hash(out, FACT_PASS, name, FACT_NONE, &sha);
+	facts_add_hash(out, FACT_PROGRAM, name, FACT_NONE, &shader.program_id);
 	rc = 0;
 out:
-	encoder_release(&e);
+	facts_release(&list);
 	shader_release(&shader);
 	source_release(&source);
 	return rc;
 }
 
-static void encode_settings(struct encoder *e, const struct variant *v,
-	const struct trace *trace, struct sha256 *variant)
+static void add_settings(const struct variant *v, const struct trace *trace,
+	struct facts *out)
 {
-	const struct date *date = &v->manifest->date;
-	struct buf text = BUF_INIT;
+	struct facts list = { .is_terse = 0 };
+	struct sha256 sha;
 
-	variant_id(v, variant);
-	encoder_begin(e, "declared-settings");
-	encoder_sha(e, TAG_STATIC, variant);
-	buf_addf(&text, "%d %d %d %d %d %a", date->year, date->month, date->day,
-		date->hour, date->minute, date->second);
-	encoder_string(e, TAG_VALUE, buf_str(&text));
-	encoder_u64(e, TAG_OUTPUT,
-		(uint64_t)(trace && trace->include_intermediates));
-	buf_release(&text);
+	facts_begin(&list, "settings");
+	facts_of_settings(v, &list);
+	facts_add_number(&list, FACT_INTERMEDIATES, "", FACT_NONE,
+		trace && trace->include_intermediates);
+	facts_hash(&list, FACT_IS_DECLARED, &sha);
+	facts_add_hash(out, FACT_SETTINGS, "", FACT_NONE, &sha);
+	variant_id(v, &sha);
+	facts_add_hash(out, FACT_VARIANT, "", FACT_NONE, &sha);
+	facts_release(&list);
 }
 
-/* A test: its keys, and the files that it compares with. */
-static int encode_test(struct encoder *e, struct tree *tree,
-	const struct manifest *m, size_t t, struct inputs *inputs,
-	struct err *err)
+/* The files that a test compares with. */
+static int add_references(struct tree *tree, const struct test *test,
+	struct inputs *inputs, struct facts *out, struct err *err)
 {
-	const struct test *test = &m->test[t];
-	cJSON *json = manifest_to_json(m, MANIFEST_TESTS);
-	char *text = cJSON_PrintUnformatted(cJSON_GetArrayItem(
-		cJSON_GetObjectItemCaseSensitive(json, "test"), (int)t));
 	int rc = 0;
 
-	encoder_string(e, TAG_VALUE, text);
-	encoder_bytes(e, TAG_FRAME, &m->preview_time, sizeof m->preview_time);
-	cJSON_free(text);
-	cJSON_Delete(json);
 	for (size_t i = 0; i <= test->nstorage && rc == 0; i++) {
 		const char *path = i < test->nstorage ?
 			test->storage[i].reference : test->reference;
@@ -193,13 +164,33 @@ static int encode_test(struct encoder *e, struct tree *tree,
 		if (rc == 0) {
 			int is_file = kind == TREE_FILE;
 			inputs_add(inputs, path, is_file ? &sha : NULL);
-			if (is_file)
-				encoder_sha(e, TAG_INPUT, &sha);
-			else
-				encoder_string(e, TAG_UNBOUND, path);
+			facts_add_bytes(out, FACT_REFERENCE, path, FACT_NONE,
+				sha.byte, is_file ? SHA256_SIZE : 0);
 		}
 		free(resolved);
 	}
+	return rc;
+}
+
+/* A test: its keys, and its references. */
+static int add_test(struct tree *tree, const struct manifest *m, size_t t,
+	struct inputs *inputs, struct facts *out, struct err *err)
+{
+	cJSON *json = manifest_to_json(m, MANIFEST_TESTS);
+	char *text = cJSON_PrintUnformatted(cJSON_GetArrayItem(
+		cJSON_GetObjectItemCaseSensitive(json, "test"), (int)t));
+	struct facts list = { .is_terse = 0 };
+	struct sha256 sha;
+
+	facts_begin(&list, "test");
+	facts_add_text(&list, FACT_TEST, m->test[t].name, FACT_NONE, text);
+	facts_add_double(&list, FACT_PREVIEW, m->preview_time);
+	int rc = add_references(tree, &m->test[t], inputs, &list, err);
+	facts_hash(&list, FACT_IS_DECLARED, &sha);
+	facts_add_hash(out, FACT_TEST, m->test[t].name, FACT_NONE, &sha);
+	facts_release(&list);
+	cJSON_free(text);
+	cJSON_Delete(json);
 	return rc;
 }
 
@@ -224,42 +215,30 @@ static int read_manifest(const struct declarer *d, struct tree *tree,
 {
 	struct variant v = { 0 };
 	struct graph g = { 0 };
-	struct encoder e = { BUF_INIT, NULL };
-	struct buf programs = BUF_INIT;
-	struct sha256 sha;
+	struct asset_info *asset = xcalloc(m->nasset + 1, sizeof *asset);
+	struct scene scene = { &v, &g, asset, CONVENTIONS_OURS };
 	int rc = -1, t = find_target(d, m, err);
 	const struct trace *trace = d->request.test || t < 0 ? NULL :
 		&m->trace[t];
 
+	facts_begin(&out->facts, "declared");
 	if (t < 0 || variant_init(&v, m, trace, d->request.options, err))
 		goto out;
 	graph_init(&g, m);
+	if (hash_assets(tree, &g, asset, err))
+		goto out;
 	for (size_t i = 0; i < g.norder; i++)
-		if (g.is_reached[g.order[i]] && read_pass(tree, &v, &g,
-		    g.order[i], inputs, out, &programs, err))
+		if (g.is_reached[g.order[i]] && read_pass(tree, &scene,
+		    g.order[i], inputs, &out->facts, err))
 			goto out;
-	encode_settings(&e, &v, trace, &out->variant);
-	encoder_end(&e, &sha);
-	add_part(out, xstrdup("settings"), &sha);
-	if (d->request.test) {
-		encoder_begin(&e, "declared-test");
-		if (encode_test(&e, tree, m, (size_t)t, inputs, err))
-			goto out;
-		encoder_end(&e, &sha);
-		add_part(out, xasprintf("test '%s'", d->request.test), &sha);
-	}
-	encoder_begin(&e, "declared-drawn");
-	for (size_t i = 0; i < out->npart; i++)
-		encoder_sha(&e, TAG_STATIC, &out->part[i].sha);
-	encoder_end(&e, &out->drawn);
-	encoder_begin(&e, "declared");
-	encoder_sha(&e, TAG_STATIC, &out->drawn);
-	encoder_bytes(&e, TAG_TOKENS, programs.data, programs.len);
-	encoder_end(&e, &out->key);
+	add_settings(&v, trace, &out->facts);
+	if (d->request.test && add_test(tree, m, (size_t)t, inputs,
+	    &out->facts, err))
+		goto out;
+	declared_finish(out);
 	rc = 0;
 out:
-	buf_release(&programs);
-	encoder_release(&e);
+	free(asset);
 	graph_release(&g);
 	variant_release(&v);
 	return rc;
@@ -282,15 +261,13 @@ static char *without_commit(const char *text, const char *commit)
 static void take_fault(struct declared *out, const char *text,
 	const char *commit)
 {
-	struct encoder e = { BUF_INIT, NULL };
+	char *fault = without_commit(text, commit);
+
 	declared_release(out);
-	out->fault = without_commit(text, commit);
-	text = out->fault;
-	encoder_begin(&e, "declared-fault");
-	encoder_string(&e, TAG_VALUE, text);
-	encoder_end(&e, &out->key);
-	out->drawn = out->key;
-	encoder_release(&e);
+	facts_begin(&out->facts, "declared");
+	facts_add_text(&out->facts, FACT_FAULT, "", FACT_NONE, fault);
+	declared_finish(out);
+	free(fault);
 }
 
 static int read_commit(struct declarer *d, const char *commit,
@@ -304,7 +281,7 @@ static int read_commit(struct declarer *d, const char *commit,
 	int has_manifest = 0, rc = -1;
 
 	d->nread++;
-	*out = (struct declared) { .npart = 0 };
+	*out = (struct declared) { .fault = NULL };
 	if (repo_tree(d->request.repo, commit, &tree, &cause)) {
 		if (cause.status == STATUS_INPUT)
 			err_set(&cause, STATUS_INPUT, "the commit has no "
@@ -444,7 +421,7 @@ static struct list *list_of(struct declarer *d, const struct inputs *inputs,
 static void memo_key(const struct declarer *d, const struct sha256 *hash,
 	struct sha256 *out)
 {
-	struct encoder e = { BUF_INIT, NULL };
+	struct encoder e = { BUF_INIT };
 	encoder_begin(&e, "declared-memo");
 	encoder_sha(&e, TAG_STATIC, &d->id);
 	encoder_sha(&e, TAG_INPUT, hash);
@@ -453,61 +430,24 @@ static void memo_key(const struct declarer *d, const struct sha256 *hash,
 }
 
 static void remember(struct declarer *d, const char *kind,
-	const struct sha256 *key, cJSON *json)
+	const struct sha256 *key, const void *data, size_t n)
 {
 	struct err err = ERR_INIT;
-	char *text = cJSON_PrintUnformatted(json);
-	if (store_add_memo(d->request.store, kind, key, text, strlen(text), &err))
+
+	if (!d->request.store || !d->request.may_write)
+		return;
+	if (store_add_memo(d->request.store, kind, key, data, n, &err))
 		log_verbose("%s", err.message);
 	err_release(&err);
-	cJSON_free(text);
-	cJSON_Delete(json);
-}
-
-static cJSON *recall(const struct declarer *d, const char *kind,
-	const struct sha256 *key)
-{
-	struct buf text = BUF_INIT;
-	cJSON *json = NULL;
-	if (d->request.store && store_memo(d->request.store, kind, key, &text))
-		json = cJSON_ParseWithLength(buf_str(&text), text.len);
-	buf_release(&text);
-	return json;
-}
-
-static void add_hex(cJSON *json, const char *name, const struct sha256 *sha)
-{
-	char hex[SHA256_HEX + 1];
-	cJSON_AddStringToObject(json, name, sha256_hex(sha, hex));
-}
-
-static int get_hex(const cJSON *json, const char *name, struct sha256 *out)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, name);
-	return cJSON_IsString(item) ? sha256_parse(item->valuestring, out) : -1;
 }
 
 static void remember_class(struct declarer *d, const struct sha256 *hash,
 	const struct declared *c)
 {
 	struct sha256 key;
-	if (!d->request.store || !d->request.may_write)
-		return;
-	cJSON *json = cJSON_CreateObject();
-	add_hex(json, "key", &c->key);
-	add_hex(json, "drawn", &c->drawn);
-	add_hex(json, "variant", &c->variant);
-	if (c->fault)
-		cJSON_AddStringToObject(json, "fault", c->fault);
-	cJSON *parts = cJSON_AddArrayToObject(json, "parts");
-	for (size_t i = 0; i < c->npart; i++) {
-		cJSON *part = cJSON_CreateObject();
-		cJSON_AddStringToObject(part, "name", c->part[i].name);
-		add_hex(part, "sha", &c->part[i].sha);
-		cJSON_AddItemToArray(parts, part);
-	}
+
 	memo_key(d, hash, &key);
-	remember(d, "declared", &key, json);
+	remember(d, "declared", &key, c->facts.bytes.data, c->facts.bytes.len);
 }
 
 /* 1 when the store knows the class; a damaged row is a miss. */
@@ -515,56 +455,65 @@ static int recall_class(const struct declarer *d, const struct sha256 *hash,
 	struct declared *out)
 {
 	struct sha256 key;
+	struct fact f;
+
 	memo_key(d, hash, &key);
-	cJSON *json = recall(d, "declared", &key);
-	const cJSON *part, *fault =
-		cJSON_GetObjectItemCaseSensitive(json, "fault");
-	int ok = json && !get_hex(json, "key", &out->key) &&
-		!get_hex(json, "drawn", &out->drawn) &&
-		!get_hex(json, "variant", &out->variant);
-	out->fault = ok && cJSON_IsString(fault) ?
-		xstrdup(fault->valuestring) : NULL;
-	cJSON_ArrayForEach(part, cJSON_GetObjectItemCaseSensitive(json, "parts")) {
-		const cJSON *name = cJSON_GetObjectItemCaseSensitive(part, "name");
-		struct sha256 sha;
-		ok = ok && cJSON_IsString(name) && !get_hex(part, "sha", &sha);
-		if (ok)
-			add_part(out, xstrdup(name->valuestring), &sha);
-	}
-	if (!ok)
+	if (!d->request.store || !store_memo(d->request.store, "declared", &key,
+	    &out->facts.bytes))
+		return 0;
+	size_t end = 0;
+	while (facts_next(&out->facts, &end, &f))
+		;
+	if (end != out->facts.bytes.len || !facts_get(&out->facts, FACT_LIST,
+	    "declared", FACT_NONE, &f)) {
 		declared_release(out);
-	cJSON_Delete(json);
-	return ok;
+		return 0;
+	}
+	declared_finish(out);
+	return 1;
 }
 
 static void remember_lists(struct declarer *d)
 {
-	if (!d->request.store || !d->request.may_write)
-		return;
-	cJSON *json = cJSON_CreateArray();
-	for (size_t i = 0; i < d->nlist && i < LISTS_MAX; i++)
-		cJSON_AddItemToArray(json, cJSON_CreateStringArray(
-			(const char *const *)d->list[i]->path,
-			(int)d->list[i]->npath));
-	remember(d, "declared-paths", &d->id, json);
+	struct buf all = BUF_INIT;
+
+	/* Paths end with a NUL, lists with a path that no file has. */
+	for (size_t i = 0; i < d->nlist && i < LISTS_MAX; i++) {
+		for (size_t k = 0; k < d->list[i]->npath; k++)
+			buf_add(&all, d->list[i]->path[k],
+				strlen(d->list[i]->path[k]) + 1);
+		buf_add(&all, "\1", 2);
+	}
+	remember(d, "declared-paths", &d->id, all.data, all.len);
+	buf_release(&all);
 }
 
 static void recall_lists(struct declarer *d)
 {
-	const cJSON *list, *item;
-	cJSON *json = recall(d, "declared-paths", &d->id);
-	cJSON_ArrayForEach(list, json) {
-		char **path = NULL;
-		size_t n = 0, cap = 0;
-		cJSON_ArrayForEach(item, list) {
+	struct buf all = BUF_INIT;
+	char **path = NULL;
+	size_t n = 0, cap = 0;
+
+	if (d->request.store)
+		store_memo(d->request.store, "declared-paths", &d->id, &all);
+	/* Cut off at the last NUL: what a damaged row has is tried in vain. */
+	for (size_t at = 0; at < all.len &&
+	    memchr(all.data + at, '\0', all.len - at); ) {
+		const char *s = all.data + at;
+		at += strlen(s) + 1;
+		if (strcmp(s, "\1") != 0) {
 			path = array_grow(path, n, &cap, sizeof *path);
-			path[n++] = xstrdup(cJSON_IsString(item) ?
-				item->valuestring : "");
-		}
-		if (n)
+			path[n++] = xstrdup(s);
+		} else if (n > 0) {
 			find_list(d, path, n);
+			path = NULL;
+			n = cap = 0;
+		}
 	}
-	cJSON_Delete(json);
+	for (size_t i = 0; i < n; i++)
+		free(path[i]);
+	free(path);
+	buf_release(&all);
 }
 
 /* The module ----------------------------------------------------------------------- */
@@ -572,7 +521,7 @@ static void recall_lists(struct declarer *d)
 struct declarer *declarer_new(const struct declared_request *request)
 {
 	const struct variant_options *o = request->options;
-	struct encoder e = { BUF_INIT, NULL };
+	struct encoder e = { BUF_INIT };
 	struct declarer *d = xcalloc(1, sizeof *d);
 
 	d->request = *request;
@@ -616,7 +565,7 @@ static int find_class(struct declarer *d, const char *commit, int *class,
 	for (size_t i = 0; i < d->nlist && i < LISTS_MAX; i++) {
 		struct list *l = d->list[i];
 		struct sha256 hash;
-		struct declared declared = { .npart = 0 };
+		struct declared declared = { .fault = NULL };
 		if (paths_hash(l->paths, commit, &hash, err))
 			return -1;
 		size_t known = map_get(&l->class, hash.byte, SHA256_SIZE);
@@ -637,7 +586,7 @@ int declarer_class(struct declarer *d, const char *commit, int *class,
 	struct err *err)
 {
 	struct inputs inputs = { 0 };
-	struct declared declared = { .npart = 0 };
+	struct declared declared = { .fault = NULL };
 	struct sha256 hash;
 	int rc = find_class(d, commit, class, err);
 

@@ -22,8 +22,8 @@ for rule in \
 	'store util glsl project vcs graph render' \
 	'format util glsl project vcs graph render store' \
 	'import util glsl project graph format' \
-	'why util glsl project vcs graph render store format capture' \
-	'capture util glsl project vcs graph render store format why' \
+	'why util glsl project vcs graph store' \
+	'capture util glsl project vcs graph render store format' \
 	'verify util glsl project vcs graph render store format import capture why' \
 	'cmd util glsl project vcs graph render store format import capture why verify'
 do

@@ -246,7 +246,7 @@ edit stbuild.json 's/"fps": 60/"fps": 30/'
 why fps 'fps 60 -> 30, used by image'
 settle
 edit stbuild.json 's/"fps": 60/"fps": 60, "date": "2001-02-03T04:05:06"/'
-why date 'date 2000-01-01T00:00:0 -> 2001-02-03T04:05:6, used by image'
+why date 'date 2000-01-01T00:00:00 -> 2001-02-03T04:05:06, used by image'
 settle
 edit stbuild.json 's/"frame": 12 }/"frame": 12, "preset": "low" }/'
 why preset 'preset none -> low, used by sim'
@@ -291,7 +291,7 @@ unset MESA_EXTENSION_OVERRIDE
 settle
 
 # A record without account, or without one of its texts: as much as is known.
-for kind in account account-text; do
+for kind in facts facts-list; do
 	edit stbuild.json 's/"default": 0.5/"default": 0.7/'
 	expect_status 0 "$SQL" .stbuild/stbuild.db \
 		"DELETE FROM memo WHERE kind = '$kind'"

@@ -1,3 +1,4 @@
+#include "graph/facts.h"
 #include "graph/keys.h"
 #include "graph/plan.h"
 #include "project/doc.h"
@@ -156,6 +157,8 @@ static struct sha256 key_at(const struct world *w, int p, int t)
 	return w->keys.key[keys_node(&w->keys, p, t)];
 }
 
+static void declared_implies_keys(const struct fixture *f, const char *what);
+
 /* Which passes' keys differ at frame 3: a letter each. */
 static void check_change(const char *what, const struct fixture *f,
 	const char *want)
@@ -173,6 +176,9 @@ static void check_change(const char *what, const struct fixture *f,
 	}
 	if (!CHECK_STR(got, want))
 		fprintf(stderr, "\tafter: %s\n", what);
+	if (*want && a.driver.byte[0] == b.driver.byte[0] &&
+	    !f->tex_discards && !f->image_discards && !f->image_uses_frame)
+		declared_implies_keys(f, what);
 	tear_down(&a);
 	tear_down(&b);
 }
@@ -351,27 +357,78 @@ static void versions_advance(void)
 	tear_down(&w);
 }
 
-/* What is explained is what was hashed. */
-static void explains_the_same_hash(void)
+static int shows(const struct facts *list, enum fact_kind kind, const char *subject,
+	uint32_t index, const char *want)
+{
+	struct buf text = BUF_INIT;
+	struct fact f;
+	int ok = facts_get(list, kind, subject, index, &f);
+
+	if (ok)
+		fact_print_value(&f, &text);
+	ok = CHECK_STR(buf_str(&text), want);
+	buf_release(&text);
+	return ok;
+}
+
+/* What is remembered, with all that only names things, hashes to the key. */
+static void remembers_what_was_hashed(void)
 {
 	struct world w;
-	struct buf text = BUF_INIT;
+	struct facts list = { 0 };
 	struct sha256 sha, key;
 
 	build(&plain, &w);
-	uint32_t node = keys_node(&w.keys, IMAGE, 2);
-	keys_explain(&w.keys, node, &text, &sha);
-	key = key_at(&w, IMAGE, 2);
-	CHECK(sha256_equal(&sha, &key));
-	CHECK(strstr(buf_str(&text), "uniform gain: 0.5\n") != NULL);
-	CHECK(strstr(buf_str(&text), "channel 2: keyboard\n") != NULL);
-	buf_reset(&text);
-	keys_explain_static(&w.keys, SIM, &w.driver, &text, &sha);
-	CHECK(sha256_equal(&sha, &w.keys.static_part[SIM]));
-	CHECK(strstr(buf_str(&text), "own size: 8x4\n") != NULL);
-	CHECK(strstr(buf_str(&text), "sampler 0: linear, repeat\n") != NULL);
-	buf_release(&text);
+	for (int p = 0; p < NPASS; p++) {
+		facts_of_node(&w.keys, keys_node(&w.keys, p, 2), &list);
+		facts_hash(&list, FACT_IS_KEY, &sha);
+		key = key_at(&w, p, 2);
+		CHECK(sha256_equal(&sha, &key));
+		facts_of_static(&w.scene, &w.program[p], p, &w.driver, &list);
+		facts_hash(&list, FACT_IS_KEY, &sha);
+		CHECK(sha256_equal(&sha, &w.keys.static_part[p]));
+	}
+	facts_of_node(&w.keys, keys_node(&w.keys, IMAGE, 2), &list);
+	shows(&list, FACT_UNIFORM, "gain", FACT_NONE, "0.5");
+	shows(&list, FACT_BOUND, "", 2, "keyboard");
+	shows(&list, FACT_BOUND, "", 0, "pass 'sim' output 0");
+	shows(&list, FACT_STORAGE, "", 5, "'st' of 64 bytes");
+	facts_of_static(&w.scene, &w.program[SIM], SIM, &w.driver, &list);
+	shows(&list, FACT_OWN_SIZE, "", FACT_NONE, "8x4");
+	shows(&list, FACT_SAMPLER, "", 0, "linear, repeat");
+	facts_release(&list);
 	tear_down(&w);
+}
+
+/* The declared facts of all passes, and of the settings. */
+static void declared_key(const struct fixture *f, struct sha256 *out)
+{
+	struct world w;
+	struct facts list = { 0 }, all = { 0 };
+
+	build(f, &w);
+	for (int p = 0; p < NPASS; p++) {
+		struct key_program program = { .tokens = &w.tokens[p] };
+		facts_of_static(&w.scene, &program, p, NULL, &list);
+		facts_of_inputs(&w.scene, p, &list);
+		facts_append(&all, &list);
+	}
+	facts_of_settings(&w.variant, &all);
+	facts_hash(&all, FACT_IS_DECLARED, out);
+	facts_release(&list);
+	facts_release(&all);
+	tear_down(&w);
+}
+
+/* Whatever changes a key, the driver apart, makes another class of commits. */
+static void declared_implies_keys(const struct fixture *f, const char *what)
+{
+	struct sha256 a, b;
+
+	declared_key(&plain, &a);
+	declared_key(f, &b);
+	if (!CHECK(!sha256_equal(&a, &b)))
+		fprintf(stderr, "\tafter: %s\n", what);
 }
 
 /* Plans -------------------------------------------------------------------- */
@@ -476,7 +533,7 @@ int main(void)
 	plain_keys_bind();
 	folds_history_by_two();
 	versions_advance();
-	explains_the_same_hash();
+	remembers_what_was_hashed();
 	plans();
 	failures_spread();
 	return test_done();

@@ -10,11 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "graph/account.h"
+#include "graph/reason.h"
 #include "project/manifest.h"
 #include "project/variant.h"
 #include "store/store.h"
 #include "capture/programs.h"
-#include "why/reason.h"
 #include "util/err.h"
 #include "vcs/repo.h"
 
@@ -40,6 +41,14 @@ struct capture_env {
 	int keep_going;
 	int always;			/* -B */
 	int dry_run;			/* -n, status: plans only */
+	/*
+	 * What two accounts of a bundle (under dry_run), and two drivers, say of
+	 * the change between them: why/compare.h. Null: nobody asks.
+	 */
+	void (*compare)(const struct account *was, const struct account *now,
+		struct reasons *out);
+	void (*compare_drivers)(const struct facts *was,
+		const struct facts *now, struct reasons *out);
 	/* Called now and then; null for none. */
 	void (*progress)(void *data, const struct capture_progress *p);
 };

@@ -8,6 +8,7 @@
  */
 
 #include "graph/graph.h"
+#include "graph/reason.h"
 #include "glsl/reflection.h"
 #include "project/variant.h"
 #include "util/sha256.h"
@@ -54,6 +55,9 @@ void moment_release(struct moment *m);
 int uniform_value(const struct moment *m, int p,
 	const struct active_uniform *u, struct draw_uniform *out);
 
+/* What makes a builtin uniform have another value at the same frame. */
+enum reason_kind uniform_reason(const char *name);
+
 /* Size of a pass's target, whatever its kind. */
 void target_size(const struct variant *v, int p, int *width, int *height);
 
@@ -65,6 +69,7 @@ void channel_resolution(const struct scene *scene, int p, int channel,
  * Texels of keyboard (256 x 3) and music (512 x 2), RGBA8 (ANCESTOR 58,
  * decision 22), bottom row first as GL takes them.
  */
+#define MUSIC_TEXELS "silence-1"	/* changes when those of music do */
 void keyboard_texels(const struct variant *v, int t, uint8_t out[3 * 256 * 4]);
 void music_texels(const struct variant *v, uint8_t out[2 * 512 * 4]);
 

@@ -3,9 +3,8 @@
 
 /*
  * How keys are written: a sequence of fields, each tag, length, bytes, so that
- * no two different recipes give one byte string. The same calls feed the hash
- * and, when asked, a text for people ("uniform gain float 0.5", a line a
- * field), so what is explained cannot differ from what is hashed.
+ * no two different things give one byte string. What decides a result that is to
+ * be explained is a list of facts instead (graph/fact.h).
  */
 
 #include <stddef.h>
@@ -15,7 +14,7 @@
 #include "util/sha256.h"
 
 /* Changes whenever a field is added, dropped or means something else. */
-#define KEY_VERSION 3
+#define KEY_VERSION 4
 
 enum key_tag {			/* never renumbered */
 	TAG_KEY_VERSION = 1,
@@ -52,7 +51,6 @@ enum key_tag {			/* never renumbered */
 
 struct encoder {
 	struct buf bytes;	/* reset by encoder_begin */
-	struct buf *text;	/* null, or what the fields say */
 };
 
 /* Starts a key: KEY_VERSION, then what it is the key of. */
@@ -63,9 +61,6 @@ void encoder_string(struct encoder *e, enum key_tag tag, const char *s);
 void encoder_u64(struct encoder *e, enum key_tag tag, uint64_t v);
 void encoder_sha(struct encoder *e, enum key_tag tag,
 	const struct sha256 *sha);
-/* A line of the text only; the hash does not see it. */
-__attribute__((format(printf, 2, 3)))
-void encoder_say(struct encoder *e, const char *fmt, ...);
 /* The hash of all fields since encoder_begin. */
 void encoder_end(struct encoder *e, struct sha256 *out);
 void encoder_release(struct encoder *e);

@@ -123,30 +123,10 @@ void keys_version_key(const struct sha256 *node, const char *storage,
 /*
  * The key of sound pass p, which is in no frame: static part, active uniforms
  * and inputs at frame 0, sample rate; not its length. program is one a pass, of
- * which p's is looked at. text as in keys_explain, or null.
+ * which p's is looked at.
  */
 void keys_of_sound(const struct scene *scene,
 	const struct key_program *program, int p, const struct sha256 *driver,
-	struct buf *text, struct sha256 *static_part, struct sha256 *out);
-
-/*
- * Encodes the recipe of a node once more with a text beside it: a line a field,
- *
- *	FIELD: VALUE
- *	FIELD: VALUE <tab> HASH
- *
- * where the hash is that of what comes from elsewhere (the key of a pass's
- * output, an asset's bytes, a storage buffer's version). Hashes are cut to 16
- * digits. The hash in *out is that of the node.
- */
-void keys_explain(const struct keys *k, uint32_t node, struct buf *text,
-	struct sha256 *out);
-/*
- * The same of a pass's static part. Parts of its source (project/part.h) are
- * lines as well, with their file behind the tab; what the key does not see is
- * in fields that begin with "unused".
- */
-void keys_explain_static(const struct keys *k, int p,
-	const struct sha256 *driver, struct buf *text, struct sha256 *out);
+	struct sha256 *static_part, struct sha256 *out);
 
 #endif

@@ -11,24 +11,19 @@
  * manifest, sources and assets are read. The store remembers all of it.
  */
 
+#include "graph/fact.h"
 #include "project/variant.h"
 #include "store/store.h"
 #include "util/err.h"
 #include "util/sha256.h"
 #include "vcs/repo.h"
 
-struct declared_part {		/* something whose change can be told by name */
-	char *name;		/* "pass 'image'", "settings" */
-	struct sha256 sha;
-};
-
 struct declared {
 	struct sha256 key;	/* of the class */
-	struct sha256 drawn;	/* without what only the compiler sees: parts alone */
+	struct sha256 drawn;	/* without what only the compiler sees: PROGRAM */
 	struct sha256 variant;	/* variant_id, for rows of history */
 	char *fault;		/* why it cannot be drawn; null: it may be */
-	struct declared_part *part;
-	size_t npart;
+	struct facts facts;	/* PASS, SETTINGS, TEST, PROGRAM, VARIANT, FAULT */
 };
 
 struct declared_request {	/* all borrowed */

@@ -1,5 +1,5 @@
-#ifndef STBUILD_WHY_REASON_H
-#define STBUILD_WHY_REASON_H
+#ifndef STBUILD_GRAPH_REASON_H
+#define STBUILD_GRAPH_REASON_H
 
 /* Why a bundle is not up to date: kinds are the rows of reason.def. */
 
@@ -7,7 +7,7 @@
 
 enum reason_kind {
 #define REASON(name, word, is_free) REASON_##name,
-#include "why/reason.def"
+#include "graph/reason.def"
 #undef REASON
 	NREASON
 };

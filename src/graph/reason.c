@@ -1,4 +1,4 @@
-#include "why/reason.h"
+#include "graph/reason.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ const char *reason_word(enum reason_kind kind)
 {
 	static const char *const word[] = {
 #define REASON(name, word, is_free) [REASON_##name] = word,
-#include "why/reason.def"
+#include "graph/reason.def"
 #undef REASON
 	};
 
@@ -21,7 +21,7 @@ int reason_is_free(enum reason_kind kind)
 {
 	static const unsigned char is_free[] = {
 #define REASON(name, word, is_free) [REASON_##name] = is_free,
-#include "why/reason.def"
+#include "graph/reason.def"
 #undef REASON
 	};
 
