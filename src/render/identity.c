@@ -1,5 +1,7 @@
 #include "render/identity.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,6 +46,17 @@ void lines_sort(struct lines *lines)
 {
 	if (lines->nline)
 		qsort(lines->line, lines->nline, sizeof *lines->line, by_text);
+}
+
+void lines_folder(const char *dir, const char *prefix, struct lines *out)
+{
+	DIR *d = opendir(dir);
+	if (!d)
+		return;
+	for (struct dirent *e; (e = readdir(d)); )
+		if (e->d_name[0] != '.' && !strncmp(e->d_name, prefix, strlen(prefix)))
+			lines_take(out, fs_join(dir, e->d_name));
+	closedir(d);
 }
 
 /* Libraries ---------------------------------------------------------------- */
@@ -153,41 +166,52 @@ out:
 	return id;
 }
 
-static char *file_identity(const char *path)
+/*
+ * Owned by the caller; null when the file cannot be read now, which must not
+ * pass for another driver.
+ */
+static char *file_identity(const char *path, struct err *err)
 {
-	char *id = elf_build_id(path);
-	if (id)
-		return id;
-	struct err err = ERR_INIT;
 	struct sha256 sha;
 	char hex[SHA256_HEX + 1];
 	struct stat st;
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		id = xstrdup("gone");
-	else if (fs_hash(path, &sha, NULL, &err) < 0)
-		id = xstrdup("unreadable");
-	else
+	if (stat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return xstrdup("gone");
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		err_errno(err, STATUS_MACHINE, "cannot read '%s'", path);
+		return NULL;
+	}
+	close(fd);
+	char *id = elf_build_id(path);
+	if (!id && fs_hash(path, &sha, NULL, err) == 0)
 		id = xasprintf("sha256-%s", sha256_hex(&sha, hex));
-	err_release(&err);
+	if (err->message)
+		err->status = STATUS_MACHINE;
 	return id;
 }
 
-void identity_libraries(const struct lines *before, const struct lines *after,
-	struct lines *out)
+int identity_libraries(const struct lines *before, const struct lines *after,
+	struct lines *out, struct err *err)
 {
 	struct map had = MAP_INIT;
+	int ret = 0;
 	for (size_t i = 0; i < before->nline; i++)
 		map_puts(&had, before->line[i], 1);
-	for (size_t i = 0; i < after->nline; i++) {
+	for (size_t i = 0; i < after->nline && !ret; i++) {
 		const char *name = fs_basename(after->line[i]);
 		if (map_gets(&had, after->line[i]) != MAP_NONE &&
 		    strncmp(name, "libm.so", 7) && strncmp(name, "libm-", 5))
 			continue;
-		char *id = file_identity(after->line[i]);
-		lines_take(out, xasprintf("lib.%s %s", name, id));
+		char *id = file_identity(after->line[i], err);
+		if (id)
+			lines_take(out, xasprintf("lib.%s %s", name, id));
+		else
+			ret = err_wrap(err, "while finding out which driver this is");
 		free(id);
 	}
 	map_release(&had);
+	return ret;
 }
 
 /* Processor ---------------------------------------------------------------- */
@@ -273,25 +297,124 @@ void identity_cpu(struct lines *out)
 
 /* Environment -------------------------------------------------------------- */
 
+/*
+ * What drivers and their loaders read by name. Mesa has a list for each driver,
+ * NVIDIA's is not public: families count, not names.
+ */
+static const char *const family[] = {
+	"MESA_", "LIBGL_", "GALLIUM_", "LP_", "LLVM", "EGL_", "__EGL_", "__NV_",
+	"__GL", "__VK_", "NV_", "NVIDIA_", "NOUVEAU_", "NV50_", "NVC0_", "NVK_",
+	"DRI_", "DRIRC_", "GBM_", "GLVND_", "OPENGL_", "GL_", "VK_", "ZINK_",
+	"INTEL_", "IRIS_", "CROCUS_", "ANV_", "I915_", "HASVK_", "AMD_", "RADV_",
+	"RADEON_", "RADEONSI_", "R300_", "R600_", "ACO_", "FD_", "IR3_", "TU_",
+	"PAN_", "PANVK_", "LIMA_", "V3D_", "VC4_", "ETNA_", "VIRGL_", "VTEST_",
+	"SVGA_", "D3D12_", "AGX_", "ASAHI_", "PVR_", "SOFTPIPE_", "SWR_", "DRAW_",
+	"ST_", "NIR_", "SPIRV_", "TGSI_", "GLSL_"
+};
+static const char *const whole[] = {
+	"LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "LD_HWCAP_MASK",
+	"GLIBC_TUNABLES"
+};
+/* What surely changes no picture, though a rule here would take it. */
+static const char *const harmless[] = {
+	"LP_NUM_THREADS", "container", "debian_chroot", "_", "NODE_DEBUG",
+	"G_DEBUG", "RUNNER_DEBUG", "ACTIONS_STEP_DEBUG", "ACTIONS_RUNNER_DEBUG",
+	"NVIDIA_VISIBLE_DEVICES", "vblank_mode"
+};
+
+static int is_listed(const char *name, size_t n, const char *const *list,
+	size_t nlist)
+{
+	for (size_t i = 0; i < nlist; i++)
+		if (strlen(list[i]) == n && !memcmp(name, list[i], n))
+			return 1;
+	return 0;
+}
+
+static int ends_in(const char *name, size_t n, const char *end)
+{
+	size_t m = strlen(end);
+	return n >= m && !memcmp(name + n - m, end, m);
+}
+
+/*
+ * Mesa takes each option of its drirc files from the environment, too, by its
+ * own name: "force_glsl_abs_sqrt". They are hundreds, others every release, and
+ * all of lower case, as little else is.
+ */
+static int is_option(const char *name, size_t n)
+{
+	size_t i = 0;
+	while (i < n && ((name[i] >= 'a' && name[i] <= 'z')
+		|| (name[i] >= '0' && name[i] <= '9') || name[i] == '_'))
+		i++;
+	return i == n && n && memchr(name, '_', n) && !ends_in(name, n, "_proxy")
+		&& strncmp(name, "npm_", 4) && strncmp(name, "conda_", 6);
+}
+
+int identity_reads(const char *name, size_t n)
+{
+	if (is_listed(name, n, harmless, sizeof harmless / sizeof *harmless))
+		return 0;
+	for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
+		size_t m = strlen(family[i]);
+		if (n >= m && !memcmp(name, family[i], m))
+			return 1;
+	}
+	return is_listed(name, n, whole, sizeof whole / sizeof *whole)
+		|| ends_in(name, n, "_DEBUG") || is_option(name, n);
+}
+
 void identity_environment(struct lines *out)
 {
-	static const char *const prefix[] = {
-		"MESA_", "LIBGL_", "GALLIUM_", "LP_", "EGL_", "__EGL_", "__NV_"
-	};
-	static const char *const whole[] = {
-		"DRI_PRIME", "LD_LIBRARY_PATH", "LD_PRELOAD"
-	};
 	for (char **e = environ; e && *e; e++) {
 		size_t n = strcspn(*e, "=");
-		int is_read = 0;
-		for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
-			is_read |= !strncmp(*e, prefix[i], strlen(prefix[i]));
-		for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-			is_read |= strlen(whole[i]) == n && !memcmp(*e, whole[i], n);
-		/* How many threads draw changes the time it takes, not the picture. */
-		if (!is_read || (n == 14 && !memcmp(*e, "LP_NUM_THREADS", n)))
-			continue;
-		lines_take(out, xasprintf("env.%.*s %s", (int)n, *e,
-			(*e)[n] ? *e + n + 1 : ""));
+		if (identity_reads(*e, n))
+			lines_take(out, xasprintf("env.%.*s %s", (int)n, *e,
+				(*e)[n] ? *e + n + 1 : ""));
 	}
+}
+
+/* Option files ------------------------------------------------------------- */
+
+static void add_path(struct lines *out, const char *folder, const char *name)
+{
+	if (folder && *folder)
+		lines_take(out, fs_join(folder, name));
+}
+
+void identity_option_files(struct lines *out)
+{
+	const char *dir = getenv("DRIRC_CONFIGDIR");
+	struct lines entry = { 0 };
+	lines_folder(dir && *dir ? dir : "/usr/share/drirc.d", "", &entry);
+	lines_sort(&entry);
+	for (size_t i = 0; i < entry.nline; i++)
+		lines_take(out, xstrdup(entry.line[i]));
+	lines_release(&entry);
+	add_path(out, "/etc", "drirc");
+	add_path(out, getenv("HOME"), ".drirc");
+	add_path(out, getenv("HOME"), ".config/drirc");
+	add_path(out, getenv("XDG_CONFIG_HOME"), "drirc");
+}
+
+void identity_options(struct lines *out)
+{
+	struct lines path = { 0 };
+	struct sha256_ctx ctx;
+	struct sha256 sha;
+	char hex[SHA256_HEX + 1];
+	identity_option_files(&path);
+	sha256_init(&ctx);
+	/* By their order, not by their places: homes have other names. */
+	for (size_t i = 0; i < path.nline; i++) {
+		struct err err = ERR_INIT;
+		if (fs_exists(path.line[i])
+			&& fs_hash(path.line[i], &sha, NULL, &err) == 0)
+			sha256_update(&ctx, sha.byte, SHA256_SIZE);
+		err_release(&err);
+	}
+	sha256_final(&ctx, &sha);
+	lines_take(out, xasprintf("options %.16s", sha256_hex(&sha, hex)));
+	lines_release(&path);
 }

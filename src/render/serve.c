@@ -389,12 +389,15 @@ static char *gl_string(GLenum name)
 	return xstrdup(s ? s : "");
 }
 
-static void take_identity(struct server *s, struct gl_info *info,
-	const struct lines *before, struct lines *line)
+static int take_identity(struct server *s, struct gl_info *info,
+	const struct lines *before, struct lines *line, struct err *err)
 {
 	struct lines after = { 0 };
 	identity_maps(&after);
-	identity_libraries(before, &after, line);
+	if (identity_libraries(before, &after, line, err) < 0) {
+		lines_release(&after);
+		return -1;
+	}
 	info->mapped = after.line;
 	info->nmapped = after.nline;
 	if (info->is_software)
@@ -415,6 +418,7 @@ static void take_identity(struct server *s, struct gl_info *info,
 	for (size_t i = 0; i < line->nline; i++)
 		buf_addf(&text, "%s\n", line->line[i]);
 	info->identity_text = buf_detach(&text);
+	return 0;
 }
 
 static int open_context(struct server *s, struct err *err)
@@ -426,6 +430,7 @@ static int open_context(struct server *s, struct err *err)
 	identity_maps(&before);
 	/* As the user set it; what we add below is the same everywhere. */
 	identity_environment(&line);
+	identity_options(&line);
 	if (next_message(s, &m, err) < 0 || s->is_quitting)
 		goto out;
 	uint32_t version = message_u32(&m);
@@ -466,7 +471,8 @@ static int open_context(struct server *s, struct err *err)
 	info.max_storage_bindings = s->gl.max_storage_bindings;
 	info.max_image_units = s->gl.max_image_units;
 	info.max_storage_bytes = s->gl.max_storage_bytes;
-	take_identity(s, &info, &before, &line);
+	if (take_identity(s, &info, &before, &line, err) < 0)
+		goto out;
 	flight_init(&s->flight, &s->gl, &s->stream,
 		use_pbo || !s->gl.is_software);
 	stream_begin(&s->stream, EV_READY);

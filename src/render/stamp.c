@@ -1,6 +1,5 @@
 #include "render/stamp.h"
 
-#include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -24,22 +23,10 @@ static void add_file(struct lines *out, const char *path)
 		(unsigned long long)st.ino));
 }
 
-/* Entries of a folder that start with prefix, sorted by the caller. */
-static void list(const char *dir, const char *prefix, struct lines *out)
-{
-	DIR *d = opendir(dir);
-	if (!d)
-		return;
-	for (struct dirent *e; (e = readdir(d)); )
-		if (e->d_name[0] != '.' && !strncmp(e->d_name, prefix, strlen(prefix)))
-			lines_take(out, fs_join(dir, e->d_name));
-	closedir(d);
-}
-
 static void add_folder(struct lines *out, const char *dir)
 {
 	struct lines entry = { 0 };
-	list(dir, "", &entry);
+	lines_folder(dir, "", &entry);
 	lines_take(out, xasprintf("folder %s %zu", dir, entry.nline));
 	for (size_t i = 0; i < entry.nline; i++)
 		add_file(out, entry.line[i]);
@@ -87,21 +74,42 @@ static void add_vendors(struct lines *out)
 /* Mesa's per-application options change what it compiles. */
 static void add_options(struct lines *out)
 {
-	add_folder(out, "/usr/share/drirc.d");
-	add_file(out, "/etc/drirc");
-	const char *home = getenv("HOME");
-	if (home && *home) {
-		char *path = fs_join(home, ".drirc");
-		add_file(out, path);
-		free(path);
+	struct lines path = { 0 };
+	identity_option_files(&path);
+	for (size_t i = 0; i < path.nline; i++)
+		add_file(out, path.line[i]);
+	lines_release(&path);
+	/* A file that is new there would be read. */
+	add_file(out, "/usr/share/drirc.d");
+}
+
+/* What says which libraries are loaded, and what a library is looked for in. */
+static void add_loader(struct lines *out)
+{
+	static const char *const variable[] = {
+		"LD_LIBRARY_PATH", "LIBGL_DRIVERS_PATH", "GBM_BACKENDS_PATH"
+	};
+	add_file(out, "/etc/ld.so.cache");
+	add_file(out, "/etc/ld.so.preload");
+	add_folder(out, "/usr/share/vulkan/icd.d");
+	add_folder(out, "/etc/vulkan/icd.d");
+	for (size_t i = 0; i < sizeof variable / sizeof *variable; i++) {
+		const char *p = getenv(variable[i]);
+		while (p && *p) {
+			size_t n = strcspn(p, ":;");
+			char *path = xstrndup(p, n);
+			add_file(out, n ? path : ".");
+			free(path);
+			p += n + (p[n] != '\0');
+		}
 	}
 }
 
 static void add_devices(struct lines *out)
 {
 	struct lines dev = { 0 };
-	list("/dev/dri", "", &dev);
-	list("/dev", "nvidia", &dev);
+	lines_folder("/dev/dri", "", &dev);
+	lines_folder("/dev", "nvidia", &dev);
 	for (size_t i = 0; i < dev.nline; i++)
 		lines_take(out, xasprintf("device-file %s", dev.line[i]));
 	if (dev.nline) {
@@ -112,7 +120,7 @@ static void add_devices(struct lines *out)
 		add_text(out, "/proc/driver/nvidia/version");
 	}
 	lines_release(&dev);
-	list("/sys/class/drm", "card", &dev);
+	lines_folder("/sys/class/drm", "card", &dev);
 	for (size_t i = 0; i < dev.nline; i++) {
 		if (strchr(fs_basename(dev.line[i]), '-'))
 			continue;	/* a connector */
@@ -137,6 +145,7 @@ void stamp_text(char *const *mapped, size_t nmapped, const char *device,
 		add_file(&line, mapped[i]);
 	add_vendors(&line);
 	add_options(&line);
+	add_loader(&line);
 	add_devices(&line);
 	/* Model and features in one short file, where x86 and arm have it. */
 	if (fs_exists("/sys/devices/system/cpu/modalias"))
