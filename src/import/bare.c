@@ -18,7 +18,8 @@ static const char show_cubemap[] =
 	"void mainImage(out vec4 fragColor, in vec2 fragCoord)\n"
 	"{\n"
 	"\tvec2 angle = fragCoord / iResolution.xy * vec2(6.2831853, 3.1415927);\n"
-	"\tvec3 d = vec3(sin(angle.y) * sin(angle.x), -cos(angle.y), sin(angle.y) * cos(angle.x));\n"
+	"\tvec2 around = sin(angle.y) * vec2(sin(angle.x), cos(angle.x));\n"
+	"\tvec3 d = vec3(around.x, -cos(angle.y), around.y);\n"
 	"\tfragColor = vec4(texture(iChannel0, d).rgb, 1.0);\n"
 	"}\n";
 static const char show_nothing[] =

@@ -369,18 +369,25 @@ static void test_inputs(void)
 	}
 }
 
+#define BAYER "85a6d68622b36995ccb98a89bbb119edf167c914660e4450d313de049320005c"
+#define GREY_SMALL "0a40562379b63dfb89227e6d172f39fdce9022cba76623f1054a2c83d6c0ba5d"
+#define GREY_MEDIUM "0c7bf5fe9462d5bffbd11126e82908e39be3ce56220d900f633d58fb432e56f5"
+#define PEBBLES "ad56fba948dfba9ae698198c109e71f118a54d209c0ea50d77ea546abad89c"
+
 /* The site's textures of one channel, by id or by the hash in a path. */
 static void test_one_channel(void)
 {
 	static const struct { const char *id, *path; int channels; } row[] = {
 		{ "4dXGzn", "/media/x.png", 1 },
-		{ "30", "/media/a/85a6d68622b36995ccb98a89bbb119edf167c914660e4450d313de049320005c.png", 1 },
-		{ "", "/media/ap/0a40562379b63dfb89227e6d172f39fdce9022cba76623f1054a2c83d6c0ba5d.png", 1 },
-		{ "x", "https://h/0c7bf5fe9462d5bffbd11126e82908e39be3ce56220d900f633d58fb432e56f5.jpg", 1 },
-		{ "x", "AD56FBA948DFBA9AE698198C109E71F118A54D209C0EA50D77EA546ABAD89C57.PNG", 1 },
-		{ "x", "/media/a/ad56fba948dfba9ae698198c109e71f118a54d209c0ea50d77ea546abad89c5.png", 0 },
-		{ "x", "/media/a/ad56fba948dfba9ae698198c109e71f118a54d209c0ea50d77ea546abad89c58.png", 0 },
-		{ "x", "/media/a/ad56fba948dfba9ae698198c109e71f118a54d209c0ea50d77ea546abad89c57a.png", 0 },
+		{ "30", "/media/a/" BAYER ".png", 1 },
+		{ "", "/media/ap/" GREY_SMALL ".png", 1 },
+		{ "x", "https://h/" GREY_MEDIUM ".jpg", 1 },
+		{ "x",
+			"AD56FBA948DFBA9AE698198C109E71F118A54D209C0EA50D77EA546A" "BAD89C57.PNG", 1 },
+		{ "x", "/media/a/" PEBBLES "5.png", 0 },
+		{ "x", "/media/a/" PEBBLES "58.png", 0 },
+		{ "x", "/media/a/" PEBBLES "57.png", 1 },
+		{ "x", "/media/a/" PEBBLES "57a.png", 0 },
 		{ "XsX3Rn", "/media/a/bb.jpg", 0 }
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {

@@ -27,9 +27,10 @@
  * the current frame, else the previous. What an input refers to is found by the
  * ids of outputs, by the site's paths and ids, and by the names "Buffer A",
  * "buf b". An input that is none (null, empty, without a channel from 0 to 3) is
- * left out; of two for one channel the later counts. Music in all forms and the microphone become "music" (silence); videos and the
- * webcam get a still picture. An input whose kind is not known, or whose buffer
- * is not in the export, stays unbound. Each of these is warned about.
+ * left out; of two for one channel the later counts. Music in all forms and the
+ * microphone become "music" (silence); videos and the webcam get a still
+ * picture. An input whose kind is not known, or whose buffer is not in the
+ * export, stays unbound. Each of these is warned about.
  */
 int shadertoy_read(const char *name, const char *text, size_t n,
 	const char *media_dir, struct tree **out, struct err *err) WARN_UNUSED;
