@@ -14,6 +14,25 @@ static struct shader_target target_of(const struct driver_row *driver)
 	};
 }
 
+/*
+ * A program is known by its tokens, but a failure's log has lines and columns:
+ * it is remembered behind the hash of the very text that was compiled, and
+ * nothing to another one.
+ */
+static void name_text(const struct program *p, char hex[SHA256_HEX + 1])
+{
+	struct sha256 sha;
+	sha256_of(p->shader.stage, strlen(p->shader.stage), &sha);
+	sha256_hex(&sha, hex);
+}
+
+static int is_of_text(const struct program *p, const char *log)
+{
+	char hex[SHA256_HEX + 1];
+	name_text(p, hex);
+	return log && !strncmp(log, hex, SHA256_HEX) && log[SHA256_HEX] == '\n';
+}
+
 /* 1 when the outcome of compiling is known; a failure then is in log. */
 static int recall(const struct program_env *env, struct program *p,
 	int *ok, char **log)
@@ -30,12 +49,11 @@ static int recall(const struct program_env *env, struct program *p,
 		log_verbose("recorded program: %s", err.message);
 		known = 0;
 	}
+	if (!row.ok && !is_of_text(p, row.log))
+		known = 0;
 	*ok = row.ok;
-	*log = xstrdup(row.log ? row.log : "");
-	if (!known) {
-		free(*log);
-		*log = NULL;
-	}
+	if (known)
+		*log = xstrdup(row.ok ? "" : row.log + SHA256_HEX + 1);
 	err_release(&err);
 	program_row_release(&row);
 	return known;
@@ -46,20 +64,27 @@ static int remember(const struct program_env *env, struct program *p,
 {
 	if (!env->store)
 		return 0;
-	struct buf encoded = BUF_INIT;
-	if (result->ok)
+	struct buf encoded = BUF_INIT, log = BUF_INIT;
+	if (result->ok) {
 		reflection_encode(&result->reflection, &encoded);
+		buf_addstr(&log, result->log ? result->log : "");
+	} else {
+		char hex[SHA256_HEX + 1];
+		name_text(p, hex);
+		buf_addf(&log, "%s\n%s", hex, result->log ? result->log : "");
+	}
 	struct program_row row = {
 		.program_id = p->shader.program_id,
 		.driver = env->driver->identity,
 		.ok = result->ok,
-		.log = result->log,
+		.log = log.data,
 		.reflection = encoded.data,
 		.nreflection = encoded.len,
 	};
 	int ret = store_can_write(env->store) ?
 		store_add_program(env->store, &row, err) : 0;
 	buf_release(&encoded);
+	buf_release(&log);
 	return ret;
 }
 

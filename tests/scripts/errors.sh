@@ -106,6 +106,10 @@ CASE
 	# Once more: it is remembered, with its place.
 	at_fault "$file" "$line" "$text"
 	expect_json out counts.programs_compiled 0
+	# Lines and comments are no part of a program, but of its places.
+	printf '\n// One line\n' | cat - "$file" >moved
+	cat moved >"$file"
+	at_fault "$file" $((line + 2)) "$text"
 	cp kept "$file"
 done
 # A text that knows its lines: what it reads is the line of the file, and what
