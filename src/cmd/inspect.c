@@ -274,6 +274,7 @@ static int describe(const char *path, const char *store, cJSON *json, struct buf
 	struct errs *errs, struct err *err)
 {
 	static const char magic[] = "STSTATE1";
+	static const char unknown[] = "not a bundle, .ststate or .sttf document";
 	struct buf bytes = BUF_INIT;
 	cJSON *parsed = NULL;
 	int ret = -1;
@@ -285,13 +286,17 @@ static int describe(const char *path, const char *store, cJSON *json, struct buf
 		ret = describe_state(path, &bytes, json, text, err);
 		goto out;
 	}
+	size_t start = strspn(buf_str(&bytes), " \t\r\n");
+	if (start >= bytes.len || bytes.data[start] != '{') {
+		err_set(err, STATUS_INPUT, "'%s' is %s", path, unknown);
+		goto out;
+	}
 	if (json_parse(path, buf_str(&bytes), bytes.len, &parsed, err) < 0)
 		goto out;
 	if (cJSON_GetObjectItemCaseSensitive(parsed, "nodes"))
 		ret = describe_sttf(path, &bytes, json, text, errs, err);
 	else
-		ret = err_set(err, STATUS_INPUT, "'%s' is no bundle, "
-			".ststate or .sttf document", path);
+		ret = err_set(err, STATUS_INPUT, "'%s' is %s", path, unknown);
 out:
 	cJSON_Delete(parsed);
 	buf_release(&bytes);

@@ -112,6 +112,14 @@ mkdir empty
 expect_status 2 "$STBUILD" inspect empty
 echo '{"a": 1}' >a.json
 expect_status 2 "$STBUILD" inspect a.json
-expect_text err 'is no bundle, .ststate or .sttf document'
+expect_text err "'a.json' is not a bundle, .ststate or .sttf document"
+printf '// comment\n{}\n' >stbuild.json
+: >nothing
+for file in stbuild.json nothing picture; do
+	expect_status 2 "$STBUILD" inspect $file
+	expect_text err "'$file' is not a bundle, .ststate or .sttf document"
+done
+expect_status 2 "$STBUILD" inspect stbuild.json --json
+expect_json out ok false
 printf 'STSTATE1\377\377\377\377' >torn.ststate
 expect_status 2 "$STBUILD" inspect torn.ststate

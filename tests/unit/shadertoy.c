@@ -383,7 +383,8 @@ static void test_one_channel(void)
 		{ "", "/media/ap/" GREY_SMALL ".png", 1 },
 		{ "x", "https://h/" GREY_MEDIUM ".jpg", 1 },
 		{ "x",
-			"AD56FBA948DFBA9AE698198C109E71F118A54D209C0EA50D77EA546A" "BAD89C57.PNG", 1 },
+			"AD56FBA948DFBA9AE698198C109E71F118A54D20"
+			"9C0EA50D77EA546ABAD89C57.PNG", 1 },
 		{ "x", "/media/a/" PEBBLES "5.png", 0 },
 		{ "x", "/media/a/" PEBBLES "58.png", 0 },
 		{ "x", "/media/a/" PEBBLES "57.png", 1 },
@@ -394,8 +395,8 @@ static void test_one_channel(void)
 		struct buf json = BUF_INIT;
 		struct manifest m;
 		buf_addf(&json, "{\"renderpass\":[{\"type\":\"image\",\"inputs\":[{\"channel\":0,"
-			"\"ctype\":\"texture\",\"id\":\"%s\",\"src\":\"%s\"}]," CODE "}]}", row[i].id,
-			row[i].path);
+			"\"ctype\":\"texture\",\"id\":\"%s\",\"src\":\"%s\"}],"
+			CODE "}]}", row[i].id, row[i].path);
 		struct tree *t = read_text(buf_str(&json), NULL);
 		if (t && !load(t, &m)) {
 			CHECK_INT(m.nasset ? m.asset[0].channels : -1, row[i].channels);
