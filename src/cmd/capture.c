@@ -432,7 +432,8 @@ static int bring_up_to_date(struct session *s, struct options *o,
 	    !o->silent && !o->json ? show_progress : NULL, result, err))
 		goto out;
 	/* What cannot be read today may be read tomorrow, and tag the bundles. */
-	if (can_skip && s->store && !s->has_repo_fault && !result->has_git_fault)
+	if (can_skip && !plan && s->store && !s->has_repo_fault &&
+	    !result->has_git_fault)
 		unchanged_record(&request, s->store, &s->driver, head,
 			started_ns, &result->inputs, result);
 	rc = 0;

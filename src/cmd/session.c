@@ -358,9 +358,7 @@ int session_store(struct session *s, struct store **out, struct err *err)
 	*out = s->store;
 	if (s->store || (s->use == SESSION_USE && !fs_exists(s->store_dir)))
 		return 0;
-	/* Somebody else's: what is stale can be told all the same. */
-	int may_write = s->use != SESSION_READ && !(s->use == SESSION_PLAN
-		&& fs_exists(s->store_dir) && access(s->store_dir, W_OK) < 0);
+	int may_write = s->use == SESSION_USE || s->use == SESSION_BUILD;
 	if (store_open(s->store_dir, may_write ? STORE_BUILD : STORE_READ,
 		s->command, &s->store, err) < 0)
 		return -1;

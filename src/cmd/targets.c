@@ -304,14 +304,50 @@ static int new_worker(void *data, struct worker **out, struct err *err)
 	return worker_open(&options, out, err);
 }
 
+/* A link that came with the project must not choose where is written. */
+static int refuse_links(const struct session *s, struct err *err)
+{
+	static const char *const folder[] = { "target", "target/traces",
+		"target/captures", "target/revisions", "target/sounds" };
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof folder / sizeof *folder && !rc; i++) {
+		char *path = fs_join(s->root, folder[i]);
+		struct stat st;
+		if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
+			rc = err_set(err, STATUS_INPUT, "'%s' is a symbolic "
+				"link, through which nothing is written: "
+				"remove it, or say with -o where a bundle "
+				"goes", path);
+			err_place(err, path, 0, 0, NULL);
+		}
+		free(path);
+	}
+	return rc;
+}
+
+/* 1 when all goes to places that the user named. */
+static int is_elsewhere(const struct targets *t)
+{
+	for (size_t i = 0; i < t->nrequest; i++)
+		if (!t->request[i].path)
+			return 0;
+	return t->nsound == 0;
+}
+
 /* "target/" is ours: it tells git to leave it alone. */
-static int ignore_target(const struct session *s, struct err *err)
+static int prepare_target(const struct session *s, const struct targets *t,
+	struct err *err)
 {
 	char *dir = fs_join(s->root, "target");
 	char *file = fs_join(dir, ".gitignore");
 	int rc = 0;
 
-	if (!fs_exists(file) && (fs_mkdirs(dir, err) ||
+	if (is_elsewhere(t))
+		;
+	else if (refuse_links(s, err))
+		rc = -1;
+	else if (!fs_exists(file) && (fs_mkdirs(dir, err) ||
 	    fs_write(file, "*\n", 2, 0, err)))
 		rc = -1;
 	free(file);
@@ -344,7 +380,7 @@ static int run(struct session *s, const struct targets *t, int plan,
 	env.progress = progress;
 	rc = session_programs(s, &env.programs, err);
 	if (rc == 0 && !plan)
-		rc = ignore_target(s, err);
+		rc = prepare_target(s, t, err);
 	memset(result, 0, sizeof *result);
 	if (rc == 0 && t->nrequest > 0)
 		rc = capture_run(&env, t->request, t->nrequest, result, err);
