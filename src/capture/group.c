@@ -288,7 +288,7 @@ int group_prepare(struct group *g, const struct capture_env *env,
 	qsort(g->job, g->njob, sizeof *g->job, compare_jobs);
 	graph_init(&g->graph, env->manifest);
 	g->scene = (struct scene){ &g->variant, &g->graph, assets->info,
-		CONVENTIONS_OURS };
+		&rules_ours, 0 };
 	if (find_keys(g, env, &driver->identity, err))
 		return -1;
 	for (size_t i = 0; i < g->njob; i++)

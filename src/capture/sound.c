@@ -544,7 +544,7 @@ int sound_run(const struct capture_env *env, const int *pass, size_t npass,
 	s.image = xcalloc(m->nasset + 1, sizeof *s.image);
 	s.key_program = xcalloc(m->npass, sizeof *s.key_program);
 	s.scene = (struct scene){ &s.variant, &s.graph, s.asset,
-		CONVENTIONS_OURS };
+		&rules_ours, 0 };
 	s.programs.inputs = &result->inputs;
 	inputs_merge(&result->inputs, env->manifest_inputs);
 	result->bundle = xreallocarray(result->bundle,

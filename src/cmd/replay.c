@@ -60,10 +60,12 @@ static void print_result(const struct options *o, const struct bundle *b,
 			cJSON_CreateString(output) : cJSON_CreateNull());
 		if (unwritten->message)
 			cJSON_AddItemToObject(json, "error", error_json(unwritten));
+		cJSON_AddItemToObject(json, "rules", r->rules->name ?
+			cJSON_CreateString(r->rules->name) : cJSON_CreateNull());
 		cJSON *list = cJSON_AddArrayToObject(json, "conventions");
-		for (size_t i = 0; i < r->nconvention; i++)
+		for (size_t i = 0; i < r->nunknown; i++)
 			cJSON_AddItemToArray(list,
-				cJSON_CreateString(r->convention[i]));
+				cJSON_CreateString(r->unknown[i]));
 		json_print(json);
 		return;
 	}
@@ -80,12 +82,17 @@ static void print_result(const struct options *o, const struct bundle *b,
 		printf(" (%s)", r->state_difference);
 	if (r->has_driver)
 		printf(", %s driver", r->is_driver_equal ? "same" : "another");
+	if (r->rules->name)
+		printf(", replayed by the rules of %s", r->rules->name);
 	putchar('\n');
-	if (r->nconvention)
-		printf("The bundle was written by another program, with rules "
-			"of its own. These can explain a difference:\n");
-	for (size_t i = 0; i < r->nconvention; i++)
-		printf("  %s\n", r->convention[i]);
+	for (int i = 0; r->rules->name && o->verbose && i < RULES; i++)
+		if (rules_have(r->rules, (enum rule)i))
+			printf("  %s\n", rule_text((enum rule)i));
+	if (r->nunknown)
+		printf("What the bundle does not tell can explain the "
+			"difference:\n");
+	for (size_t i = 0; i < r->nunknown; i++)
+		printf("  %s\n", r->unknown[i]);
 }
 
 int cmd_replay(struct options *o, const struct args_list *operand, struct err *err)
@@ -102,8 +109,15 @@ int cmd_replay(struct options *o, const struct args_list *operand, struct err *e
 			"replay takes one bundle; see 'stbuild replay -h'");
 	session_bare(&s, o, "replay");
 	if (proc_catch_signals(err) ||
-	    bundle_open(operand->item[0], &bundle, err) ||
-	    replay_run(&env, &bundle, &replay, err))
+	    bundle_open(operand->item[0], &bundle, err))
+		goto out;
+	/* The worker is started by it: the other program sets nothing to zero. */
+	if (rules_have(rules_of(bundle.tool != NULL, bundle.cli_version),
+	    RULE_PLAIN_TEXT) && setenv("glsl_zero_init", "false", 0) != 0) {
+		err_errno(err, STATUS_MACHINE, "cannot set the environment");
+		goto out;
+	}
+	if (replay_run(&env, &bundle, &replay, err))
 		goto out;
 	/* A picture that cannot be written costs nothing of the verdict. */
 	int failed = output ? write_picture(&replay, &unwritten) : 0;

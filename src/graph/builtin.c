@@ -1,8 +1,10 @@
 #include "graph/builtin.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "util/mem.h"
 
@@ -21,7 +23,7 @@ void moment_init(struct moment *m, const struct scene *scene)
 /* The ancestor holds fps as a float, too. */
 static float frame_step(const struct scene *scene)
 {
-	if (scene->conventions == CONVENTIONS_ANCESTOR)
+	if (rules_have(scene->rules, RULE_SUMMED_TIME))
 		return 1 / (float)scene->variant->fps;
 	return (float)(1 / scene->variant->fps);
 }
@@ -37,22 +39,38 @@ static float running_time(const struct moment *m, int t)
 	return time;
 }
 
+/* Year, month from 1, day, whole seconds of the day. */
+static void local_date(double seconds, float out[4])
+{
+	time_t whole = (time_t)floor(seconds);
+	struct tm tm = { 0 };
+
+	localtime_r(&whole, &tm);
+	out[0] = (float)(tm.tm_year + 1900);
+	out[1] = (float)(tm.tm_mon + 1);
+	out[2] = (float)tm.tm_mday;
+	out[3] = (float)(tm.tm_hour * 3600 + tm.tm_min * 60 + tm.tm_sec);
+}
+
 void moment_set(struct moment *m, int t)
 {
 	const struct variant *v = m->scene->variant;
 
 	if (t == m->t)
 		return;
-	if (m->scene->conventions == CONVENTIONS_ANCESTOR)
+	if (rules_have(m->scene->rules, RULE_SUMMED_TIME))
 		m->time = running_time(m, t);
 	else
 		m->time = (float)((double)t / v->fps);
 	m->t = t;
 	variant_values(v, t, m->value);
 	variant_mouse(v, t, m->mouse);
-	if (m->scene->conventions == CONVENTIONS_ANCESTOR)
+	if (rules_have(m->scene->rules, RULE_RELEASED_MOUSE))
 		memcpy(m->mouse, (float[4]){ 0, 0, -1, -1 }, sizeof m->mouse);
-	variant_date(v, t, m->date);
+	if (rules_have(m->scene->rules, RULE_LOCAL_DATE))
+		local_date(m->scene->start + (double)m->time, m->date);
+	else
+		variant_date(v, t, m->date);
 }
 
 void moment_release(struct moment *m)
@@ -114,7 +132,7 @@ void channel_resolution(const struct scene *scene, int p, int channel,
 			w = 512, h = 2, d = 1;
 			break;
 		case INPUT_CUBEMAP:
-			if (scene->conventions == CONVENTIONS_ANCESTOR) {
+			if (rules_have(scene->rules, RULE_CUBEMAP_SIZES)) {
 				w = scene->asset[in->asset].size[0];
 				h = scene->asset[in->asset].size[1];
 				d = 1;
@@ -136,7 +154,7 @@ static void value_resolution(const struct moment *m, int p, struct draw_uniform 
 	target_size(m->scene->variant, p, &w, &h);
 	out->f[0] = (float)w;
 	out->f[1] = (float)h;
-	out->f[2] = m->scene->conventions == CONVENTIONS_OURS;
+	out->f[2] = !rules_have(m->scene->rules, RULE_FLAT_RESOLUTION);
 }
 
 static void value_time(const struct moment *m, int p, struct draw_uniform *out)
@@ -148,14 +166,14 @@ static void value_time(const struct moment *m, int p, struct draw_uniform *out)
 static void value_time_delta(const struct moment *m, int p, struct draw_uniform *out)
 {
 	(void)p;
-	if (m->t > 0 || m->scene->conventions == CONVENTIONS_OURS)
+	if (m->t > 0 || !rules_have(m->scene->rules, RULE_NO_FIRST_DELTA))
 		out->f[0] = frame_step(m->scene);
 }
 
 static void value_frame_rate(const struct moment *m, int p, struct draw_uniform *out)
 {
 	(void)p;
-	if (m->t > 0 || m->scene->conventions == CONVENTIONS_OURS)
+	if (m->t > 0 || !rules_have(m->scene->rules, RULE_NO_FIRST_DELTA))
 		out->f[0] = (float)m->scene->variant->fps;
 }
 
@@ -196,7 +214,7 @@ static float channel_time(const struct moment *m, int p, int channel)
 	const struct pass *pass = &m->scene->variant->manifest->pass[p];
 	const struct input_ref *in = pass_channel(pass, channel);
 	int is_running = in && (in->kind == INPUT_MUSIC
-		|| m->scene->conventions == CONVENTIONS_ANCESTOR);
+		|| rules_have(m->scene->rules, RULE_ALL_CHANNEL_TIMES));
 
 	return is_running ? m->time : 0;
 }

@@ -20,14 +20,16 @@ static int bind_inputs(struct gl *gl, const struct program *p,
 			struct texture *t = texture_get(gl, in->texture, err);
 			if (!t)
 				return -1;
-			for (int k = 0; !draw->is_compute && k < draw->ntarget; k++)
+			for (int k = 0; !draw->is_compute && !draw->may_loop &&
+			    k < draw->ntarget; k++)
 				if (draw->target[k] == in->texture)
 					return err_set(err, STATUS_FAILED,
 						"iChannel%d is a target of its own draw", c);
 			/* A sampler of another kind than the source's reads black. */
 			if (t->desc.kind == kind)
 				name = t->name;
-			sampler = gl->sampler[in->filter][in->wrap];
+			sampler = in->has_no_sampler ? 0 :
+				gl->sampler[in->filter][in->wrap];
 		}
 		glActiveTexture(GL_TEXTURE0 + (GLenum)c);
 		glBindTexture(texture_bind_point(kind), name);
@@ -74,12 +76,15 @@ static int run_fragment(struct gl *gl, const struct program *p,
 	const struct draw *draw, struct err *err)
 {
 	glViewport(0, 0, draw->width, draw->height);
-	for (int face = 0; face < (draw->is_cube ? 6 : 1); face++) {
-		if (face && bind_target(gl, draw, face, err) < 0)
+	int first = draw->face > 0 ? draw->face - 1 : 0;
+	int last = draw->face > 0 ? first : draw->is_cube ? 5 : 0;
+	for (int face = first; face <= last; face++) {
+		if (face > first && bind_target(gl, draw, face, err) < 0)
 			return -1;
 		if (draw->is_cube && p->face >= 0)
 			glUniform1i(p->face, face);
-		glDrawArrays(GL_TRIANGLES, 0, 3);
+		glDrawArrays(draw->is_fan ? GL_TRIANGLE_FAN : GL_TRIANGLES, 0,
+			draw->is_fan ? 4 : 3);
 		/* The next face reads what this one wrote, as would another draw. */
 		if (p->nblock)
 			glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT |
@@ -145,11 +150,16 @@ int draw_run(struct gl *gl, struct flight *f, const struct draw *draw,
 		program_set(p, &draw->uniform[i]);
 	int rc = -1;
 	if (bind_inputs(gl, p, draw, err) < 0 || bind_storage(gl, p, draw, err) < 0 ||
-	    (!draw->is_compute && bind_target(gl, draw, 0, err) < 0) ||
+	    (!draw->is_compute && bind_target(gl, draw,
+		draw->face > 0 ? draw->face - 1 : 0, err) < 0) ||
 	    flight_begin(f, use_query, err) < 0)
 		goto out;
+	if (draw->is_edged)
+		glDisable(GL_TEXTURE_CUBE_MAP_SEAMLESS);
 	rc = draw->is_compute ? run_compute(gl, p, draw, err) :
 		run_fragment(gl, p, draw, err);
+	if (draw->is_edged)
+		glEnable(GL_TEXTURE_CUBE_MAP_SEAMLESS);
 	if (flight_end(f, draw->tag, err) < 0)
 		rc = -1;
 	if (!rc)

@@ -358,6 +358,10 @@ void stream_put_draw(struct stream *s, const struct draw *d, const char *label)
 	stream_u32(s, (uint32_t)d->width);
 	stream_u32(s, (uint32_t)d->height);
 	stream_u32(s, !!d->is_cube);
+	stream_u32(s, (uint32_t)d->face);
+	stream_u32(s, !!d->is_edged);
+	stream_u32(s, !!d->is_fan);
+	stream_u32(s, !!d->may_loop);
 	stream_u32(s, (uint32_t)d->iterations);
 	stream_u32(s, (uint32_t)d->groups[0]);
 	stream_u32(s, (uint32_t)d->groups[1]);
@@ -372,6 +376,7 @@ void stream_put_draw(struct stream *s, const struct draw *d, const char *label)
 		stream_u32(s, in->kind);
 		stream_u32(s, in->filter);
 		stream_u32(s, in->wrap);
+		stream_u32(s, !!in->has_no_sampler);
 	}
 	stream_u32(s, (uint32_t)d->nstorage);
 	for (size_t i = 0; i < d->nstorage; i++) {
@@ -429,6 +434,10 @@ int message_draw(struct message *m, struct draw_room *room, struct draw *out,
 	out->width = (int)message_below(m, LIMIT_SIZE + 1);
 	out->height = (int)message_below(m, LIMIT_SIZE + 1);
 	out->is_cube = (int)message_below(m, 2);
+	out->face = (int)message_below(m, 7);
+	out->is_edged = (int)message_below(m, 2);
+	out->is_fan = (int)message_below(m, 2);
+	out->may_loop = (int)message_below(m, 2);
 	out->iterations = (int)message_below(m, LIMIT_ITERATIONS + 1);
 	out->groups[0] = (int)message_below(m, LIMIT_SIZE + 1);
 	out->groups[1] = (int)message_below(m, LIMIT_SIZE + 1);
@@ -443,6 +452,7 @@ int message_draw(struct message *m, struct draw_room *room, struct draw *out,
 		in->kind = (enum texture_kind)message_below(m, TEXTURE_CUBE + 1);
 		in->filter = (enum filter)message_below(m, FILTER_MIPMAP + 1);
 		in->wrap = (enum wrap)message_below(m, WRAP_CLAMP + 1);
+		in->has_no_sampler = (int)message_below(m, 2);
 	}
 	out->nstorage = message_below(m, LIMIT_STORAGE_NAMES + 1);
 	for (size_t i = 0; i < out->nstorage; i++) {

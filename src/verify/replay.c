@@ -3,6 +3,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "project/image.h"
 #include "render/sweep.h"
@@ -15,6 +17,7 @@
 #include "util/proc.h"
 #include "verify/compare.h"
 #include "verify/picture.h"
+#include "verify/playback.h"
 
 /* A wanted product, kept in memory. */
 struct kept {
@@ -41,6 +44,7 @@ struct stage {
 	struct plan plan;
 	struct kept *kept;
 	size_t nkept;
+	struct playback *playback;	/* by another program's rules; else null */
 	struct worker *worker;
 	uint32_t next_program;
 	int ncompiled;
@@ -247,20 +251,41 @@ static const struct kept *find_kept(const struct stage *s, const struct sha256 *
 	return NULL;
 }
 
-static const struct kept *find_output(const struct stage *s, int p, int frame)
+/* Texels of a pass's first output, or null. */
+static const void *find_output(const struct stage *s, int p, int frame)
 {
-	return find_kept(s, &s->keys.key[keys_node(&s->keys, p, frame)], 0);
+	if (s->playback)
+		return playback_output(s->playback, p);
+	const struct kept *kept = find_kept(s,
+		&s->keys.key[keys_node(&s->keys, p, frame)], 0);
+	return kept ? kept->data : NULL;
+}
+
+/* Null for what nobody has written, and for what nobody has. */
+static const void *find_storage(const struct stage *s, int storage, int frame, size_t *n)
+{
+	const char *name = s->graph.storage[storage];
+
+	*n = (size_t)s->graph.storage_size[storage];
+	if (s->playback)
+		return playback_storage(s->playback, name, n);
+	uint32_t v = keys_version_after(&s->keys, storage, frame);
+	const struct kept *kept = find_kept(s, &s->keys.version[v].key, 0);
+	if (!kept)
+		return NULL;
+	*n = kept->n;
+	return kept->data;
 }
 
 static int compare_picture(struct stage *s, struct replay *out, struct err *err)
 {
-	const struct kept *final = find_output(s, s->manifest.image,
+	const void *final = find_output(s, s->manifest.image,
 		out->frame);
 	struct picture expected;
 	struct comparison c;
 
 	out->rgb = xmalloc(3 * (size_t)out->width * (size_t)out->height + 1);
-	pixel_to_rgb8(FORMAT_RGBA8, final->data, out->width, out->height,
+	pixel_to_rgb8(FORMAT_RGBA8, final, out->width, out->height,
 		out->rgb);
 	if (picture_of_bundle(s->bundle, &expected, err))
 		return -1;
@@ -283,9 +308,9 @@ static char *compare_buffer(const struct stage *s, const struct state_buffer *b,
 	const char *payload, int frame, char *keep)
 {
 	int p = manifest_pass(&s->manifest, b->name), w, h;
-	const struct kept *kept = p < 0 ? NULL : find_output(s, p, frame);
+	const void *texel = p < 0 ? NULL : find_output(s, p, frame);
 
-	if (!kept)
+	if (!texel)
 		return xasprintf("buffer '%s' is not rendered", b->name);
 	target_size(&s->variant, p, &w, &h);
 	if (w != b->width || h != b->height)
@@ -293,7 +318,7 @@ static char *compare_buffer(const struct stage *s, const struct state_buffer *b,
 			b->name, w, h, b->width, b->height);
 	size_t n = (size_t)w * (size_t)h, i = 0;
 	float *wide = xmalloc(n * 16 + 1);
-	pixel_to_rgba32f(s->manifest.pass[p].format, kept->data, n, wide);
+	pixel_to_rgba32f(s->manifest.pass[p].format, texel, n, wide);
 	if (keep)
 		memcpy(keep + b->at, wide, n * 16);
 	while (i < n && memcmp(&wide[4 * i], payload + 16 * i, 16) == 0)
@@ -303,34 +328,24 @@ static char *compare_buffer(const struct stage *s, const struct state_buffer *b,
 		"(%zu, %zu)", b->name, i % (size_t)w, i / (size_t)w);
 }
 
-static uint64_t storage_size(const struct stage *s, const char *name)
-{
-	for (size_t p = 0; p < s->manifest.npass; p++)
-		for (size_t i = 0; i < s->manifest.pass[p].nstorage; i++)
-			if (strcmp(s->manifest.pass[p].storage[i].name, name) == 0)
-				return s->manifest.pass[p].storage[i].size;
-	return 0;
-}
-
 static char *compare_storage(const struct stage *s, const struct state_storage *st,
 	const char *payload, int frame, char *keep)
 {
 	int storage = graph_storage(&s->graph, st->name);
+	size_t n, i = 0;
 
 	if (storage < 0)
 		return xasprintf("storage '%s' is not declared", st->name);
-	uint32_t v = keys_version_after(&s->keys, storage, frame);
-	const struct kept *kept = find_kept(s, &s->keys.version[v].key, 0);
 	/* What nobody writes is zeros, and nowhere to be read from. */
-	size_t n = kept ? kept->n : (size_t)storage_size(s, st->name), i = 0;
+	const char *bytes = find_storage(s, storage, frame, &n);
 	if (n != st->bytes)
 		return xasprintf("storage '%s' has %zu bytes, recorded %llu",
 			st->name, n, (unsigned long long)st->bytes);
-	if (keep && kept)
-		memcpy(keep + st->at, kept->data, n);
+	if (keep && bytes)
+		memcpy(keep + st->at, bytes, n);
 	else if (keep)
 		memset(keep + st->at, 0, n);
-	while (i < n && (kept ? ((const char *)kept->data)[i] : 0) == payload[i])
+	while (i < n && (bytes ? bytes[i] : 0) == payload[i])
 		i++;
 	return i == n ? NULL : xasprintf("storage '%s' differs at byte "
 		"%zu", st->name, i);
@@ -395,66 +410,101 @@ static void compare_driver(const struct bundle *b, const struct driver_row *driv
 		sha256_hex(&driver->identity, hex)) == 0;
 }
 
-/* Conventions ---------------------------------------------------------------------- */
+/* By another program's rules ------------------------------------------------------- */
 
-/* A kind of pass that is drawn, and is read or reads at the previous frame. */
-static int has_previous(const struct stage *s, enum pass_kind kind, int as_reader)
+/*
+ * When the CLI loaded the project, as far as the bundle tells: project.sttf was
+ * written right after the last frame was drawn.
+ */
+static double guess_start(const struct bundle *b)
 {
-	const struct graph *g = &s->graph;
+	const struct artifact *a = bundle_artifact(b, "project_sttf");
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(b->json,
+		"pass_timings"), *timing;
+	char *path = a ? xasprintf("%s/%s", b->dir, a->path) : NULL;
+	struct stat st;
+	double start = 0;
 
-	for (size_t i = 0; i < g->nedge; i++) {
-		const struct edge *e = &g->edge[i];
-		int p = as_reader ? e->to : e->from;
-		if (e->is_previous && g->is_reached[e->to] &&
-		    s->manifest.pass[p].kind == kind)
+	if (path && stat(path, &st) == 0)
+		start = (double)st.st_mtim.tv_sec +
+			(double)st.st_mtim.tv_nsec * 1e-9;
+	cJSON_ArrayForEach(timing, list) {
+		const cJSON *ns = cJSON_GetObjectItemCaseSensitive(timing,
+			"gpu_nanoseconds");
+		if (cJSON_IsNumber(ns))
+			start -= ns->valuedouble * 1e-9 * (b->frame + 1);
+	}
+	free(path);
+	return start > 0 ? start : 0;
+}
+
+static int play_back(struct stage *s, const struct replay *out, struct err *err)
+{
+	struct playback_env env = { &s->scene, s->tree, s->image, s->worker,
+		s->env->progress, s->env->data };
+
+	s->scene.rules = out->rules;
+	s->scene.start = guess_start(s->bundle);
+	return playback_run(&env, out->frame, &s->playback, err);
+}
+
+static int is_drawn_with(const struct stage *s, int p, const char *word)
+{
+	struct source source = { 0 };
+	struct err err = ERR_INIT;
+	int has_word = 0;
+
+	if (!playback_is_drawn(s->playback, p))
+		return 0;
+	struct source_request request = { .path = s->manifest.pass[p].source };
+	if (source_expand(s->tree, &request, NULL, &source, &err) == 0)
+		has_word = strstr(source.text, word) != NULL;
+	source_release(&source);
+	err_release(&err);
+	return has_word;
+}
+
+/* A cubemap pass that reads its own previous frame, or another pair. */
+static int has_loop(const struct stage *s)
+{
+	for (size_t i = 0; i < s->graph.nedge; i++) {
+		const struct edge *e = &s->graph.edge[i];
+		if (e->is_previous && e->from == e->to &&
+		    s->manifest.pass[e->to].kind == PASS_CUBEMAP &&
+		    playback_is_drawn(s->playback, e->to))
 			return 1;
 	}
 	return 0;
 }
 
-static int uses_uniform(const struct stage *s, const char *name)
-{
-	for (size_t p = 0; p < s->manifest.npass; p++)
-		if (s->graph.is_reached[p] && reflection_uniform(
-		    &s->programs.program[p].reflection, name))
-			return 1;
-	return 0;
-}
-
-static int reads_previous(const struct stage *s)
-{
-	for (size_t i = 0; i < s->graph.nedge; i++)
-		if (s->graph.edge[i].is_previous &&
-		    s->graph.is_reached[s->graph.edge[i].to])
-			return 1;
-	return 0;
-}
-
-/* ANCESTOR 41, 47, 50, 51, 57: what no replay can do, or what was undefined. */
-static void list_conventions(const struct stage *s, struct replay *out)
+/* What no document says, so that no replay can know it. */
+static void list_unknowns(const struct stage *s, struct replay *out)
 {
 	const struct {
 		int applies;
 		const char *text;
-	} row[REPLAY_CONVENTIONS] = {
-		{ 1, "the colour of a pass started at 1e20, here at 0" },
-		{ uses_uniform(s, "iDate"), "iDate was the wall clock" },
-		{ reads_previous(s), "at frame 0 the previous frame read as an "
-			"incomplete texture, here as zeros" },
-		{ has_previous(s, PASS_COMPUTE, 0), "iOutput of a compute pass "
-			"that is read at the previous frame held the frame "
-			"before the last, here the last" },
-		{ has_previous(s, PASS_CUBEMAP, 1), "a cubemap pass switched "
-			"between two frames of its inputs from face to face" },
+	} row[REPLAY_UNKNOWNS] = {
+		{ playback_uses(s->playback, "iDate"), "iDate was the wall clock "
+			"of the capture, which the bundle does not record; the "
+			"time of project.sttf's file stood in for it" },
+		{ is_drawn_with(s, s->manifest.image, "discard"), "the image "
+			"has 'discard', and what its target held before was left "
+			"to the driver; here it is black" },
+		{ has_loop(s), "a cubemap pass reads its own target while it is "
+			"drawn, which OpenGL leaves undefined" },
+		{ 1, "the bundle does not record the driver that drew it; "
+			"another one rounds otherwise, and fills in otherwise what "
+			"a shader never sets" },
 	};
 
-	for (size_t i = 0; i < REPLAY_CONVENTIONS; i++)
+	for (size_t i = 0; i < REPLAY_UNKNOWNS; i++)
 		if (row[i].applies)
-			out->convention[out->nconvention++] = row[i].text;
+			out->unknown[out->nunknown++] = row[i].text;
 }
 
 static void stage_release(struct stage *s)
 {
+	playback_free(s->playback);
 	for (size_t i = 0; i < s->nkept; i++)
 		free(s->kept[i].data);
 	free(s->kept);
@@ -473,6 +523,17 @@ static void stage_release(struct stage *s)
 	tree_free(s->tree);
 }
 
+/* By our own rules. */
+static int draw_again(struct stage *s, const struct driver_row *driver,
+	struct err *err)
+{
+	int frame = s->bundle->frame;
+
+	return load_programs(s, driver, err) ||
+		keys_compute(&s->scene, s->key_program, &driver->identity, &frame, 1,
+		NULL, &s->keys, err) || render(s, frame, err) ? -1 : 0;
+}
+
 int replay_run(const struct replay_env *env, const struct bundle *bundle,
 	struct replay *out, struct err *err)
 {
@@ -485,7 +546,7 @@ int replay_run(const struct replay_env *env, const struct bundle *bundle,
 	out->frame = bundle->frame;
 	out->width = bundle->width;
 	out->height = bundle->height;
-	out->is_foreign = !bundle->tool;
+	out->rules = rules_of(bundle->tool != NULL, bundle->cli_version);
 	if (bundle_verify(bundle, &faults)) {
 		err_move(err, &faults.err[0]);
 		goto out;
@@ -498,17 +559,15 @@ int replay_run(const struct replay_env *env, const struct bundle *bundle,
 	    env->driver(env->data, &driver, err))
 		goto out;
 	graph_init(&s.graph, &s.manifest);
-	s.scene = (struct scene){ &s.variant, &s.graph, s.asset,
-		out->is_foreign ? CONVENTIONS_ANCESTOR : CONVENTIONS_OURS };
-	if (load_programs(&s, driver, err) ||
-	    keys_compute(&s.scene, s.key_program, &driver->identity,
-	    &bundle->frame, 1, NULL, &s.keys, err) ||
-	    render(&s, bundle->frame, err) ||
-	    compare_picture(&s, out, err) || compare_state(&s, out, err))
+	s.scene = (struct scene){ &s.variant, &s.graph, s.asset, &rules_ours, 0 };
+	if (out->rules->name ? play_back(&s, out, err) :
+	    draw_again(&s, driver, err))
+		goto out;
+	if (compare_picture(&s, out, err) || compare_state(&s, out, err))
 		goto out;
 	compare_driver(bundle, driver, out);
-	if (out->is_foreign && !(out->is_exact && out->is_state_valid))
-		list_conventions(&s, out);
+	if (s.playback && !(out->is_exact && out->is_state_valid))
+		list_unknowns(&s, out);
 	rc = 0;
 out:
 	if (rc != 0)

@@ -239,15 +239,25 @@ le 3f800000 00000000 00000000 3f800000 | state "$header"
 finish 24.0 0 0.0 "$header"
 expect_status 1 "$STBUILD" replay "$bundle"
 expect_text out 'picture differs, RMSE 0.816497'
+expect_text out 'replayed by the rules of shadertoy 2.5'
 expect_text out 'wall clock'
-expect_text out 'incomplete texture'
-expect_text out '1e20'
-expect_no_text out 'iOutput'
+expect_text out 'the driver that drew it'
+expect_no_text out 'discard'
 expect_no_text out 'cubemap'
 expect_status 1 "$STBUILD" replay "$bundle" --json
 expect_json out exact false
 expect_json out state_valid true
-expect_json out 'conventions#' 3
+expect_json out rules 'shadertoy 2.5'
+expect_json out 'conventions#' 2
+# -v lists the rules.
+expect_status 1 "$STBUILD" -v replay "$bundle"
+expect_text out 'a colour starts at 1e20'
+expect_text out 'cubemaps are not seamless'
+# Of an unknown version nothing is known.
+cp -R differs.sttrace later.sttrace
+edit later.sttrace/trace.json 's/"2\.5\.1"/"3.0.0"/'
+expect_status 1 "$STBUILD" replay later.sttrace --json
+expect_json out rules null
 # Nothing of it for a bundle of ours.
 cp -R green.sttrace ours.sttrace
 bundle=ours.sttrace
@@ -259,7 +269,53 @@ edit "$bundle"/trace.json "s/$old/$new/
 	s/\(\"bytes\":[^0-9]*\)$(wc -c <green.sttrace/project.sttf)\([^0-9]\)/\1$size\2/"
 expect_status 1 "$STBUILD" replay "$bundle" --json
 expect_json out exact false
+expect_json out rules null
 expect_json out 'conventions#' 0
+
+# The frame before frame 0 reads (0, 0, 0, 1), and iDate is the file's local time.
+begin before.sttrace
+document '' 'iDate == vec4(2021.0, 3.0, 4.0, 18367.0)' ',"width":1,"height":1'
+edit "$bundle"/project.sttf 's/n + 1.0, iTime, iTimeDelta, 1.0/texelFetch(iChannel0, ivec2(0), 0)/'
+header 3 24.0 0.0 0 \
+	',"buffer_dimensions":{"count":{"width":1,"height":1}}'\
+',"buffer_formats":{"count":"rgba32f"}'
+le 00000000 00000000 00000000 3f800000 | state "$header"
+touch -d '2021-03-04 05:06:07.5' "$bundle"/project.sttf
+finish 24.0 0 0.0 "$header"
+expect_replay
+
+# A mipmap input that cannot be made costs the next input its sampler, and with
+# it the texture, which has no chain: at frame 0 "count" is not read at all.
+begin skipped.sttrace
+document '' 'textureLod(iChannel0, vec2(0.5), 0.0) == vec4(0.0, 0.0, 0.0, 1.0)' \
+	',"width":1,"height":1'
+edit "$bundle"/project.sttf '/"start":"__feedback_0"/s/"Linear"/"Mipmap"/
+	s/n = texelFetch(iChannel0, ivec2(p), 0)/n = texture(iChannel0, p)/'
+header 3 24.0 0.0 0 \
+	',"buffer_dimensions":{"count":{"width":1,"height":1}}'\
+',"buffer_formats":{"count":"rgba32f"}'
+le 3f800000 00000000 00000000 3f800000 | state "$header"
+finish 24.0 0 0.0 "$header"
+expect_replay
+
+# A compute pass that is read at the previous frame has two targets: iOutput
+# holds the frame before the last. 1, 1, 2, 2.
+compute='uniform float gain;\\nuniform int on;\\n#line 1\\nvoid mainCompute(ivec2 p)\\n{'
+compute=$compute'float n = imageLoad(iOutput, p).r, last = texelFetch(iChannel0, p, 0).r;'
+compute=$compute'imageStore(iOutput, p, vec4(n + 1.0, last, 0.0, 1.0));}\\n'
+begin pair.sttrace
+document '' 'texelFetch(iChannel0, ivec2(0), 0) == vec4(2.0, 2.0, 0.0, 1.0)'
+edit "$bundle"/project.sttf '/"name":"count"/d
+	/"name":"main"/a\
+{"class":"GLSLShader","height":1,"localSize":[1,1,1],"name":"count","type":"Compute","width":1,\
+"source":"'"$compute"'"},
+	s/\(__feedback_0","ref":"count","type":"\)Image/\1Compute/'
+header 4 24.0 0.125 3 \
+	',"buffer_dimensions":{"count":{"width":1,"height":1}}'\
+',"buffer_formats":{"count":"rgba32f"}'
+le 40000000 40000000 00000000 3f800000 | state "$header"
+finish 24.0 3 0.125 "$header"
+expect_replay
 
 # A bundle without a state does not replay as a whole.
 begin stateless.sttrace

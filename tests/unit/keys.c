@@ -123,7 +123,7 @@ static void build(const struct fixture *f, struct world *w)
 	w->asset[0].sha.byte[0] = (unsigned char)f->asset_byte;
 	w->driver.byte[0] = (unsigned char)f->driver_byte;
 	w->scene = (struct scene){ &w->variant, &w->graph, w->asset,
-		CONVENTIONS_OURS };
+		&rules_ours, 0 };
 	w->reflection[SIM] = (struct reflection){ sim_uniform, 2, NULL, 0 };
 	w->reflection[TEX] = (struct reflection){ tex_uniform, 1, NULL, 0 };
 	w->reflection[COMP] = (struct reflection){ NULL, 0, comp_block, 1 };

@@ -73,6 +73,12 @@ struct shader {
 int shader_build(const struct variant *v, int p, const struct source *source,
 	const struct shader_target *target, struct shader *out,
 	struct err *err) WARN_UNUSED;
+/*
+ * The texts as the shadertoy CLI 2.5 would have them: nothing is renamed or
+ * set to zero. There are no tokens and no id, as nothing of it is kept.
+ */
+void shader_plain(const struct variant *v, int p, const struct source *source,
+	struct shader *out);
 void shader_release(struct shader *s);
 /*
  * The source of pass p with its includes, as its dialect's macros decide

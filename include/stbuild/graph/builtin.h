@@ -9,18 +9,12 @@
 
 #include "graph/graph.h"
 #include "graph/reason.h"
+#include "graph/rules.h"
 #include "glsl/reflection.h"
 #include "project/variant.h"
 #include "util/sha256.h"
 
 #define SOUND_RATE 44100	/* iSampleRate, and that of what is written */
-
-/*
- * Whose rules: the ancestor's bundles replay with a running float time,
- * iTimeDelta and iFrameRate 0 at frame 0, iResolution.z 0, iMouse (0, 0, -1,
- * -1) and iChannelTime of bound channels running.
- */
-enum conventions { CONVENTIONS_OURS, CONVENTIONS_ANCESTOR };
 
 struct asset_info {		/* an asset each */
 	struct sha256 sha;	/* of the file's bytes */
@@ -31,7 +25,8 @@ struct scene {			/* what stays the same over a variant's frames */
 	const struct variant *variant;
 	const struct graph *graph;
 	const struct asset_info *asset;
-	enum conventions conventions;
+	const struct rules *rules;	/* null: ours */
+	double start;		/* RULE_LOCAL_DATE: seconds since 1970 at frame 0 */
 };
 
 struct moment {			/* one frame of a scene */

@@ -23,7 +23,7 @@
 #include "util/buf.h"
 #include "util/err.h"
 
-#define STREAM_VERSION 1
+#define STREAM_VERSION 2
 /* The largest message: a compile with two texts. */
 #define STREAM_MAX_MESSAGE (2 * LIMIT_EXPANDED_BYTES + (1u << 20))
 #define STREAM_MAX_UNIFORMS 4096	/* of a draw */

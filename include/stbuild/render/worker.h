@@ -164,6 +164,7 @@ struct draw_input {
 	enum texture_kind kind;
 	enum filter filter;
 	enum wrap wrap;
+	int has_no_sampler;	/* GL's defaults: nearest, mipmaps, repeat */
 };
 
 struct draw_storage {
@@ -180,6 +181,10 @@ struct draw {
 	uint32_t target[8];	/* textures: attachments, or iOutputK images */
 	int ntarget;
 	int is_cube;		/* six faces of target[0], one draw each */
+	int face;		/* of a cube: 0 all, else 1 + the one to draw */
+	int is_edged;		/* no filtering across the edges of cubes */
+	int is_fan;		/* four vertices, a fan; else a triangle's three */
+	int may_loop;		/* inputs may be targets: the driver's affair */
 	int iterations;		/* compute dispatches, iIteration 0.. */
 	int groups[2];		/* compute */
 	struct draw_input input[LIMIT_CHANNELS];

@@ -3,11 +3,13 @@
 
 /*
  * Renders a bundle's frame again from its project.sttf alone and compares:
- * the picture byte by byte, the state buffer by buffer.
+ * the picture byte by byte, the state buffer by buffer. A bundle that the
+ * shadertoy CLI wrote is drawn by that program's rules (graph/rules.h).
  */
 
 #include <stdint.h>
 
+#include "graph/rules.h"
 #include "store/store.h"
 #include "format/bundle.h"
 #include "util/buf.h"
@@ -15,8 +17,8 @@
 
 struct worker;
 
-/* Rules of the ancestor that a replay does not follow. */
-#define REPLAY_CONVENTIONS 5
+/* Things that a replay by another program's rules cannot know. */
+#define REPLAY_UNKNOWNS 4
 
 struct replay_env {
 	/* A living worker and its driver; called when it comes to rendering. */
@@ -37,13 +39,13 @@ struct replay {
 	char *state_difference;	/* "buffer 'a' texel 3,7"; null when valid */
 	int has_driver;		/* the bundle says what drew it */
 	int is_driver_equal;
-	int is_foreign;		/* written by the ancestor: its conventions held */
+	const struct rules *rules;	/* it was replayed by; rules->name null: ours */
 	/*
-	 * Of a foreign bundle that differs: what this project does and the
-	 * ancestor did otherwise, so that it can be why. Static strings.
+	 * Of a bundle of another program that differs: what its document cannot
+	 * tell, so that it can be why. Static strings.
 	 */
-	const char *convention[REPLAY_CONVENTIONS];
-	size_t nconvention;
+	const char *unknown[REPLAY_UNKNOWNS];
+	size_t nunknown;
 	uint8_t *rgb;		/* what was rendered, top row first */
 	/*
 	 * With keep_state: the payloads that were rendered, at the offsets that
