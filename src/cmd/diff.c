@@ -12,10 +12,13 @@
 #include "verify/outputs.h"
 
 static const char *output;
+static int metrics;
 
 const struct args_option diff_option[] = {
 	{ 'o', "output", ARGS_STRING, &output, 0, 0, "DIR|FILE.png",
 		"write pictures of the difference" },
+	{ 0, "metrics", ARGS_FLAG, &metrics, 0, 0, NULL,
+		"measure by PSNR, SSIM and FLIP as well" },
 	OPTION_END
 };
 
@@ -109,6 +112,12 @@ static cJSON *part_json(const struct diff_part *p)
 	if (p->kind == DIFF_OUTPUT)
 		cJSON_AddNumberToObject(json, "nonfinite",
 			(double)p->nnonfinite);
+	if (p->has_metrics && p->kind == DIFF_PICTURE) {
+		cJSON_AddNumberToObject(json, "psnr", p->psnr);
+		cJSON_AddNumberToObject(json, "ssim", p->ssim);
+	}
+	if (p->has_metrics)
+		cJSON_AddNumberToObject(json, "flip", p->flip);
 	return json;
 }
 
@@ -238,6 +247,17 @@ static void print_part(const struct diff_part *p)
 			* (unsigned long long)p->height, p->max, p->rmse);
 }
 
+static void print_metrics(const struct diff_part *p)
+{
+	if (!p->has_metrics)
+		return;
+	if (p->kind == DIFF_PICTURE)
+		printf("    PSNR %.2f dB, SSIM %.6f, FLIP %.6f\n", p->psnr,
+			p->ssim, p->flip);
+	else
+		printf("    HDR-FLIP %.6f\n", p->flip);
+}
+
 static void print_first(const struct diff *d)
 {
 	const struct diff_part *p = d->first;
@@ -264,8 +284,10 @@ static void print_text(const struct diff *d, const char *const operand[2])
 	int are_bundles = d->a.is_bundle && d->b.is_bundle;
 	printf("%s and %s %s\n", operand[0], operand[1],
 		d->is_equal ? "are equal" : "differ");
-	for (size_t i = 0; i < d->npart && !d->is_equal; i++)
+	for (size_t i = 0; i < d->npart && !d->is_equal; i++) {
 		print_part(&d->part[i]);
+		print_metrics(&d->part[i]);
+	}
 	if (d->first)
 		print_first(d);
 	for (size_t i = 0; i < d->ncause; i++)
@@ -319,6 +341,7 @@ int cmd_diff(struct options *o, const struct args_list *operand,
 		|| resolve(o, operand->item[0], &path[0], err)
 		|| resolve(o, operand->item[1], &path[1], err)
 		|| diff_open(path[0], path[1], &d, err)
+		|| (metrics && diff_measure(&d, err))
 		|| (output && write_pictures(&d, err)))
 		goto out;
 	if (o->json)

@@ -33,7 +33,7 @@ const struct command command[] = {
 	{ "replay", "PATH [-o FILE.png]",
 		"render a bundle again and compare bit for bit", 1,
 		replay_option, cmd_replay },
-	{ "diff", "[-o DIR|FILE.png] A B",
+	{ "diff", "[--metrics] [-o DIR|FILE.png] A B",
 		"compare bundles, pictures or revisions", 2, diff_option,
 		cmd_diff },
 	{ "test", "[--junit FILE] [--report DIR] [--rev REV] [--bisect] [NAME..]",

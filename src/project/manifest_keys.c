@@ -308,8 +308,15 @@ static const struct key test_keys[] = {
 		TO(test, tolerance), HAS(test, has_tolerance), UNIT },
 	{ "min_rmse", KEY_NUMBER, "The pictures must differ this much.",
 		TO(test, min_rmse), HAS(test, has_min_rmse), UNIT },
-	{ "max_rmse", KEY_NUMBER, "Greatest RMSE, instead of tolerance.",
-		TO(test, max_rmse), HAS(test, has_max_rmse), UNIT },
+#define METRIC(name, word, key, is_higher_better, lowest, highest, text) \
+	{ key, KEY_NUMBER, text, TO(test, limit[METRIC_##name]), \
+		HAS(test, has_limit[METRIC_##name]), .min = lowest, .max = highest },
+#include "project/metric.def"
+#undef METRIC
+	{ "epsilon", KEY_INT, "Differences of a byte that max_pixels ignores.",
+		TO(test, epsilon), .min = 0, .max = 255 },
+	{ "mask", KEY_PATH, "Picture whose black pixels do not count.",
+		TO(test, mask) },
 	{ "raw_tolerance", KEY_NUMBER,
 		"Greatest difference of floats that count as equal.",
 		TO(test, raw_tolerance), FROM_ZERO },

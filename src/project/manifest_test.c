@@ -49,11 +49,22 @@ static void check_reference(struct loader *l, const cJSON *item,
 	if (test->has_min_rmse && !has_any)
 		fault_in(l, at, item, "min_rmse",
 			"needs reference or reference_uniforms");
-	if (test->has_max_rmse && !has_any)
-		fault_in(l, at, item, "max_rmse",
+	static const char *const key[] = {
+#define METRIC(name, word, key, is_higher_better, lowest, highest, text) key,
+#include "project/metric.def"
+#undef METRIC
+	};
+	for (int i = 0; i < METRIC_COUNT; i++)
+		if (test->has_limit[i] && !has_any)
+			fault_in(l, at, item, key[i],
+				"needs reference or reference_uniforms");
+	if (test->mask && !has_any)
+		fault_in(l, at, item, "mask",
 			"needs reference or reference_uniforms");
-	if (test->has_min_rmse && test->has_max_rmse
-		&& test->min_rmse > test->max_rmse)
+	if (test->epsilon && !test->has_limit[METRIC_PIXELS])
+		fault_in(l, at, item, "epsilon", "needs max_pixels");
+	if (test->has_min_rmse && test->has_limit[METRIC_RMSE]
+		&& test->min_rmse > test->limit[METRIC_RMSE])
 		fault_in(l, at, item, "min_rmse", "min_rmse is greater than max_rmse");
 }
 

@@ -8,6 +8,7 @@
 #include "util/fs.h"
 #include "util/limits.h"
 #include "util/mem.h"
+#include "verify/metric.h"
 #include "verify/outputs.h"
 
 /* What both sides hold ------------------------------------------------------- */
@@ -390,6 +391,69 @@ void diff_close(struct diff *d)
 	side_release(&d->a);
 	side_release(&d->b);
 	*d = (struct diff) { 0 };
+}
+
+/* Other metrics ----------------------------------------------------------------- */
+
+static void measure_picture(const struct diff *d, struct diff_part *p)
+{
+	const struct picture *a = &d->a.picture, *b = &d->b.picture;
+	const struct metric_options plain = { .mask = NULL };
+	p->psnr = metric_value(METRIC_PSNR, a, b, &plain);
+	p->ssim = metric_value(METRIC_SSIM, a, b, &plain);
+	p->flip = metric_value(METRIC_FLIP, a, b, &plain);
+	p->has_metrics = 1;
+}
+
+static int measure_output(struct diff_part *p, struct outputs *a,
+	struct outputs *b, struct err *err)
+{
+	struct outputs *side[] = { a, b };
+	const char *texel[2] = { NULL, NULL };
+	size_t n = (size_t)p->width * (size_t)p->height;
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < side[k]->noutput; i++) {
+			const struct output *o = &side[k]->output[i];
+			if (strcmp(o->pass, p->name) || o->output != p->output
+				|| o->face != p->face)
+				continue;
+			texel[k] = outputs_read(side[k], i, err);
+			if (!texel[k])
+				return -1;
+		}
+	float *map = xcalloc(n + 1, sizeof *map);
+	flip_hdr_map(texel[0], texel[1], p->width, p->height, METRIC_PPD, map);
+	p->flip = 0;
+	for (size_t i = 0; i < n; i++)
+		p->flip += map[i];
+	p->flip /= n ? (double)n : 1;
+	p->has_metrics = 1;
+	free(map);
+	return 0;
+}
+
+int diff_measure(struct diff *d, struct err *err)
+{
+	struct outputs a = { 0 }, b = { 0 };
+	int are_bundles = d->a.is_bundle && d->b.is_bundle, ret = -1;
+	if (are_bundles && (outputs_open(&d->a.bundle, &a, err)
+		|| outputs_open(&d->b.bundle, &b, err)))
+		goto out;
+	for (size_t i = 0; i < d->npart; i++) {
+		struct diff_part *p = &d->part[i];
+		if (p->is_equal || p->is_other_size)
+			continue;
+		if (p->kind == DIFF_PICTURE)
+			measure_picture(d, p);
+		else if (p->kind == DIFF_OUTPUT
+			&& measure_output(p, &a, &b, err))
+			goto out;
+	}
+	ret = 0;
+out:
+	outputs_close(&a);
+	outputs_close(&b);
+	return ret;
 }
 
 /* Names ------------------------------------------------------------------------ */

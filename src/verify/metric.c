@@ -7,9 +7,9 @@
 #include "util/mem.h"
 
 static const struct metric_row row[] = {
-#define METRIC(name, word, is_higher_better, lowest, highest) \
-	{ word, is_higher_better, lowest, highest },
-#include "verify/metric.def"
+#define METRIC(name, word, key, is_higher_better, lowest, highest, text) \
+	{ word, key, is_higher_better, lowest, highest },
+#include "project/metric.def"
 #undef METRIC
 };
 

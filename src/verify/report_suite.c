@@ -9,14 +9,17 @@
 #include "util/fs.h"
 #include "util/mem.h"
 #include "graph/reason.h"
+#include "verify/metric.h"
 
-/* How far within its limit a value is, in parts of the limit; NAN: unknown. */
+/* How far within its limit a value is; negative beyond it, NAN: not known. */
 static double margin_of(const struct suite_check *c)
 {
 	if (!c->has_value || c->nlimit == 0)
 		return NAN;
-	double most = c->limit[c->nlimit - 1];
-	double margin = most - c->value;
+	enum metric metric = metric_find(c->metric);
+	if (metric < METRIC_COUNT && metric_row(metric)->is_higher_better)
+		return c->value - c->limit[0];
+	double margin = c->limit[c->nlimit - 1] - c->value;
 	if (c->nlimit == 2 && c->value - c->limit[0] < margin)
 		margin = c->value - c->limit[0];
 	return margin;

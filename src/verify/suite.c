@@ -280,6 +280,8 @@ static int find_key(struct judging *j, struct sha256 *out, struct err *err)
 	}
 	if (test->reference)
 		rc = encode_file(&e, j, test->reference, err);
+	if (rc == 0 && test->mask)
+		rc = encode_file(&e, j, test->mask, err);
 	for (size_t i = 0; i < test->nstorage && rc == 0; i++)
 		rc = encode_file(&e, j, test->storage[i].reference, err);
 	encoder_end(&e, out);

@@ -13,6 +13,7 @@
 #include "util/fs.h"
 #include "util/mem.h"
 #include "verify/compare.h"
+#include "verify/metric.h"
 
 /* Checks ----------------------------------------------------------------------- */
 
@@ -215,41 +216,113 @@ static int show(const struct judging *j, const struct picture *expected,
 	return rc;
 }
 
+/* The mask of a test, a byte for each pixel of its picture: null without one. */
+static int read_mask(struct judging *j, uint8_t **mask, char **why,
+	struct err *err)
+{
+	const struct test *test = j->item->test;
+	const struct picture *actual = &j->self.picture;
+	struct picture picture = { 0 };
+
+	*mask = NULL;
+	if (!test->mask)
+		return 0;
+	if (judge_read_reference(j->env, test->mask, &j->files, &picture, why,
+	    err))
+		return -1;
+	size_t n = picture_size(actual) / 3;
+	if (picture.rgb && !picture_is_same_size(&picture, actual)) {
+		*why = xasprintf("the mask %s is %dx%d, and the picture %dx%d",
+			test->mask, picture.width, picture.height,
+			actual->width, actual->height);
+	} else if (picture.rgb) {
+		*mask = xcalloc(n + 1, 1);
+		for (size_t i = 0; i < n; i++)
+			(*mask)[i] = picture.rgb[3 * i] || picture.rgb[3 * i + 1]
+				|| picture.rgb[3 * i + 2];
+	}
+	picture_release(&picture);
+	return 0;
+}
+
+/*
+ * RMSE with its bounds: min_rmse, and max_rmse or the tolerance. The tolerance
+ * stands back where another measure is limited and it is not given (as it does
+ * for min_rmse beside reference_uniforms, rule 85).
+ */
+static void judge_rmse(struct judging *j, const struct picture *expected,
+	const struct metric_options *options)
+{
+	const struct test *test = j->item->test;
+	struct suite_check *check = add_check(j->item, "rmse");
+	int has_max = test->has_limit[METRIC_RMSE], has_other = 0;
+	double value = metric_value(METRIC_RMSE, expected, &j->self.picture,
+		options);
+
+	for (int i = 0; i < METRIC_COUNT; i++)
+		has_other |= i != METRIC_RMSE && test->has_limit[i];
+	int has_tolerance = !has_max && (test->has_tolerance || !has_other) &&
+		(test->reference || !test->has_min_rmse);
+	double max = has_max ? test->limit[METRIC_RMSE] : test->tolerance;
+	if (test->has_min_rmse)
+		check->limit[check->nlimit++] = test->min_rmse;
+	check->limit[check->nlimit++] = has_max || has_tolerance ? max : 1;
+	check->has_value = 1;
+	check->value = value;
+	if (test->has_min_rmse && value < test->min_rmse)
+		fail(check, "the pictures are nearer than min_rmse");
+	else if ((has_max || has_tolerance) && value > max)
+		fail(check, "the pictures differ, by up to %.0f of 255",
+			metric_value(METRIC_MAX, expected, &j->self.picture,
+			options));
+}
+
+static void judge_metric(struct judging *j, enum metric metric,
+	const struct picture *expected, const struct metric_options *options)
+{
+	const struct metric_row *row = metric_row(metric);
+	struct suite_check *check = add_check(j->item, row->word);
+	double limit = j->item->test->limit[metric];
+	double value = metric_value(metric, expected, &j->self.picture, options);
+
+	set_value(check, value, limit);
+	if (row->is_higher_better ? value < limit : value > limit)
+		fail(check, "the pictures differ more than %s allows", row->key);
+}
+
 static int judge_pictures(struct judging *j, const struct picture *expected,
 	const char *missing, struct err *err)
 {
 	const struct test *test = j->item->test;
 	const struct picture *actual = &j->self.picture;
-	struct suite_check *check = add_check(j->item, "rmse");
-	struct comparison c = { .max = 0 };
-	int has_tolerance = !test->has_max_rmse && (test->reference ||
-		!test->has_min_rmse);
-	double max = test->has_max_rmse ? test->max_rmse : test->tolerance;
+	size_t first = j->item->ncheck;
+	struct metric_options options = { .epsilon = test->epsilon };
+	uint8_t *mask;
+	char *why = NULL;
+	int is_ok = 1;
 
-	if (test->has_min_rmse)
-		check->limit[check->nlimit++] = test->min_rmse;
-	if (test->has_max_rmse || has_tolerance)
-		check->limit[check->nlimit++] = max;
-	else
-		check->limit[check->nlimit++] = 1;
+	if (read_mask(j, &mask, &why, err))
+		return -1;
+	options.mask = mask;
 	if (!expected->rgb) {
-		fail(check, "%s", missing);
+		fail(add_check(j->item, "rmse"), "%s", missing);
 	} else if (!picture_is_same_size(actual, expected)) {
-		fail(check, "the picture is %dx%d, and the reference %dx%d",
-			actual->width, actual->height, expected->width,
-			expected->height);
+		fail(add_check(j->item, "rmse"), "the picture is %dx%d, and the "
+			"reference %dx%d", actual->width, actual->height,
+			expected->width, expected->height);
+	} else if (why) {
+		fail(add_check(j->item, "mask"), "%s", why);
 	} else {
-		compare_bytes(actual->rgb, expected->rgb,
-			picture_size(actual), &c);
-		check->has_value = 1;
-		check->value = c.rmse;
-		if (test->has_min_rmse && c.rmse < test->min_rmse)
-			fail(check, "the pictures are nearer than min_rmse");
-		else if ((test->has_max_rmse || has_tolerance) && c.rmse > max)
-			fail(check, "the pictures differ, by up to %d of 255",
-				c.max);
+		judge_rmse(j, expected, &options);
+		for (int i = 0; i < METRIC_COUNT; i++)
+			if (i != METRIC_RMSE && test->has_limit[i])
+				judge_metric(j, (enum metric)i, expected, &options);
 	}
-	return show(j, expected, check->is_ok, err);
+	for (size_t i = first; i < j->item->ncheck; i++)
+		is_ok &= j->item->check[i].is_ok;
+	free(mask);
+	free(why);
+	return show(j, expected, is_ok, err);
 }
 
 int judge_read_reference(const struct suite_env *env, const char *name,

@@ -166,6 +166,15 @@ struct test_budget {
 	double ms;
 };
 
+/* The rows of metric.def. */
+enum metric {
+#define METRIC(name, word, key, is_higher_better, lowest, highest, text) \
+	METRIC_##name,
+#include "project/metric.def"
+#undef METRIC
+	METRIC_COUNT
+};
+
 struct test {
 	char *name;
 	int *frame;			/* sorted; from frame, time or frames; none: preview_time */
@@ -175,8 +184,12 @@ struct test {
 	int pass;			/* index, or -1: the image */
 	char *reference;		/* path, or null */
 	double tolerance;
-	int has_tolerance, has_min_rmse, has_max_rmse;
-	double min_rmse, max_rmse;
+	int has_tolerance, has_min_rmse;
+	double min_rmse;
+	int has_limit[METRIC_COUNT];
+	double limit[METRIC_COUNT];
+	int epsilon;			/* bytes that count as equal: METRIC_PIXELS */
+	char *mask;			/* picture of what counts: path, or null */
 	double raw_tolerance;
 	int has_mean_range;
 	double mean_range[2];

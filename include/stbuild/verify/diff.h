@@ -30,6 +30,9 @@ struct diff_part {
 	double rmse;		/* PICTURE: of 0..1; OUTPUT: of the values */
 	double max;		/* PICTURE: 0..255; STORAGE: 0 */
 	uint64_t nnonfinite;	/* OUTPUT: values with NaN or infinity */
+	int has_metrics;	/* diff_measure: PICTURE, and OUTPUT's flip */
+	double psnr, ssim;
+	double flip;		/* OUTPUT: HDR-FLIP */
 	/* The first that differs. */
 	int x, y;		/* from the bottom left; of a file, the top left */
 	int channel;		/* 0..3 */
@@ -66,6 +69,8 @@ struct diff {
 int diff_open(const char *a, const char *b, struct diff *out,
 	struct err *err) WARN_UNUSED;
 void diff_close(struct diff *d);
+/* Fills in the other metrics of parts that differ; takes a while. */
+int diff_measure(struct diff *d, struct err *err) WARN_UNUSED;
 /* Whether a cause of this kind was found. */
 int diff_has_cause(const struct diff *d, const char *kind);
 

@@ -13,18 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "project/manifest.h"
 #include "verify/picture.h"
 
-/* metric.def: the measures, in the order in which reports have them. */
-enum metric {
-#define METRIC(name, word, is_higher_better, lowest, highest) METRIC_##name,
-#include "verify/metric.def"
-#undef METRIC
-	METRIC_COUNT
-};
-
 struct metric_row {
-	const char *word;	/* in manifests and reports: "rmse" */
+	const char *word;	/* in reports: "rmse" */
+	const char *key;	/* of a test: "max_rmse" */
 	int is_higher_better;	/* psnr, ssim */
 	double lowest, highest;	/* what a limit may be */
 };
