@@ -101,7 +101,7 @@ static int is_generated(const char *name, size_t n)
 {
 	static const char *const names[] = { "stb_color", "stb_face",
 		"stb_sample", "stb_width", "stb_r", ZERO_FUNCTION };
-	if (n > 5 && !memcmp(name, "stb_i", 5))
+	if (n > 5 && (!memcmp(name, "stb_i", 5) || !memcmp(name, "stb_p", 5)))
 		return 1;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strlen(names[i]) == n && !memcmp(names[i], name, n))

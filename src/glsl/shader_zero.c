@@ -309,6 +309,17 @@ static size_t statement(struct zeros *z, size_t i, enum place place)
 
 /* Functions ---------------------------------------------------------------- */
 
+/* One without a name, whose type ends at last: Mesa wants one. */
+static void name_parameter(struct zeros *z, size_t last)
+{
+	struct buf text = BUF_INIT;
+	if (!is(z, last, "void")) {
+		buf_addf(&text, " stb_p%zu", last);
+		insert(z, last, EDIT_AFTER, &text);
+	}
+	buf_release(&text);
+}
+
 /* Names the parameters between i and the ")", and sets what is out to zero. */
 static void read_parameters(struct zeros *z, size_t i, size_t close,
 	struct buf *zeros)
@@ -327,6 +338,8 @@ static void read_parameters(struct zeros *z, size_t i, size_t close,
 			if (d.is_out)
 				types_statements(t, word, &d.type, zeros);
 			free(word);
+		} else if (types_is_word(t, i - 1) || is(z, i - 1, "]")) {
+			name_parameter(z, i - 1);
 		}
 		i = value_end(z, i, 1) + 1;
 	}

@@ -234,8 +234,9 @@ static void zeros_of_functions(void)
 		"out float[2] c, const in float e){"
 		LOOP("2", "a[stb_i0]=float(0);") "b=S(float(0));"
 		LOOP("2", "c[stb_i0]=float(0);") " }");
-	rewrites(GLSL, "void f(out float a); void g(out float){} void h(){ g(o); }",
-		"void f(out float a); void g(out float){} void h(){ g(o); }");
+	rewrites(GLSL, "void f(out float a); void g(out float, int[2]){} void h(void){ g(o); }",
+		"void f(out float a); void g(out float stb_p12, int[2] stb_p17){} "
+		"void h(void){ g(o); }");
 	rewrites(GLSL, "void f(out float buffer){buffer;}",
 		"void f(out float stbw_buffer){stbw_buffer=float(0);stbw_buffer;}");
 	/* A call that ends without a return gives zero. */

@@ -7,7 +7,8 @@
  * basic types, structs and arrays of them; "out" parameters where the function
  * begins; and what a function gives that ends without a return. Drivers that
  * offer the like do not see all of it: Mesa makes "float x; if (c) x = 1.0;" a
- * constant first.
+ * constant first. Parameters of definitions that have no name get one, which
+ * Mesa insists on.
  *
  * The text is one after preprocessing: declarations are read as the language
  * has them (GLSL ES 3.00, 9; GLSL 4.30, 9), with scopes. What has a storage
