@@ -216,7 +216,7 @@ static int read_manifest(const struct declarer *d, struct tree *tree,
 	struct variant v = { 0 };
 	struct graph g = { 0 };
 	struct asset_info *asset = xcalloc(m->nasset + 1, sizeof *asset);
-	struct scene scene = { &v, &g, asset, CONVENTIONS_OURS };
+	struct scene scene = { &v, &g, asset, &rules_ours, 0 };
 	int rc = -1, t = find_target(d, m, err);
 	const struct trace *trace = d->request.test || t < 0 ? NULL :
 		&m->trace[t];
