@@ -254,6 +254,7 @@ static void capture_release(struct capture *c)
 	free(c->assets.image);
 	free(c->assets.resolved);
 	map_release(&c->drawn);
+	map_release(&c->looked);
 	map_release(&c->written);
 	map_release(&c->failed);
 	map_release(&c->known_list);

@@ -47,6 +47,7 @@ struct capture {
 	struct pool *pool;
 	size_t ncollected;		/* times that finished jobs were taken */
 	struct map drawn;		/* keys drawn in this run */
+	struct map looked;		/* passes whose loops are settled */
 	struct map written;		/* objects whose files this run made */
 	uint64_t nalias;		/* found in this run */
 	int is_waiting;			/* the next group, until another is done */
@@ -97,5 +98,12 @@ void capture_note_driver(struct capture *c, struct group *g);
 void capture_make_plan(struct capture *c, struct group *g);
 /* Runs all groups until they are done, one fails, or a signal comes. */
 int capture_run_groups(struct capture *c, struct err *err) WARN_UNUSED;
+
+/*
+ * Warns once a pass when a draw of it at frame t is certain to have more
+ * iterations of loops than the driver runs (llvmpipe leaves the rest out).
+ */
+void capture_tell_loops(struct capture *c, const struct group *g, int p, int t,
+	int is_captured);
 
 #endif

@@ -498,6 +498,8 @@ static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err
 	if (c->env->always)
 		note_written(r, node);
 	target_size(&g->variant, p, &w, &h);
+	capture_tell_loops(c, g, p, keys_node_frame(&g->keys, node),
+		g->plan.node[node].is_wanted);
 	/* Frames between captured ones are never read back: no row for them. */
 	if (!g->plan.node[node].is_wanted)
 		return 0;

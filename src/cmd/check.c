@@ -132,19 +132,6 @@ static void add_finding(struct diagnostics *d, const struct lint_finding *f,
 	d->item[i].column = f->column;
 }
 
-/* What lint has to know of the manifest. */
-static struct lint_uniform *lint_uniforms(const struct manifest *m)
-{
-	struct lint_uniform *out = xcalloc(m->nuniform + 1, sizeof *out);
-	for (size_t i = 0; i < m->nuniform; i++) {
-		const struct uniform *u = &m->uniform[i];
-		out[i] = (struct lint_uniform) { u->name,
-			value_type_name(u->type), u->has_max,
-			u->type == VALUE_INT ? u->max.i : u->max.f[0] };
-	}
-	return out;
-}
-
 /* Lints all sources; they were read before, and without fault. */
 static int lint(struct session *s, struct diagnostics *d, struct err *err)
 {
@@ -154,15 +141,8 @@ static int lint(struct session *s, struct diagnostics *d, struct err *err)
 	for (size_t i = 0; i < m->npass && !ret; i++) {
 		struct source source = { 0 };
 		struct lint_findings found = { 0 };
-		const struct pass *pass = &m->pass[i];
-		/* The site has neither compute passes nor storage. */
-		int is_site = pass->kind != PASS_COMPUTE && !pass->nstorage;
-		struct lint_facts facts = {
-			.entry = shader_entry(pass->kind), .is_site = is_site,
-			.is_essl = is_site && m->dialect == DIALECT_ESSL,
-			.is_image = pass->kind == PASS_IMAGE,
-			.uniform = uniform, .nuniform = m->nuniform
-		};
+		struct lint_facts facts;
+		lint_facts_of(m, (int)i, uniform, &facts);
 		ret = shader_expand(s->tree, m, (int)i, 0, NULL, &source, err);
 		if (!ret)
 			lint_source(&facts, &source, &found);

@@ -201,3 +201,22 @@ void lint_source(const struct lint_facts *facts, const struct source *source,
 			sizeof *out->item, by_place);
 	err_release(&err);
 }
+
+double lint_iterations(const struct lint_facts *facts,
+	const struct source *source, const struct lint_moment *moment,
+	int *varies, struct lint_findings *where)
+{
+	struct lint l = { .facts = facts, .source = source, .out = where };
+	struct err err = ERR_INIT;
+	double n = 0;
+	size_t worst_at;
+	*varies = 0;
+	if (!view(&l, facts->is_essl, &err) && l.is_plain) {
+		n = lint_loops_at(&l, moment, varies, &worst_at);
+		if (n > 0)
+			lint_add(&l, "long-loop", worst_at, "%s", "");
+	}
+	leave(&l);
+	err_release(&err);
+	return n;
+}

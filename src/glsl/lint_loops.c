@@ -24,6 +24,9 @@ struct loops {
 	size_t nvalue, cap;
 	double worst;
 	size_t worst_at;
+	/* Not null: what is certain then is counted, not what can be. */
+	const struct lint_moment *moment;
+	int *varies;
 };
 
 #define MANY ((size_t)-2)	/* declared with more than one value */
@@ -45,17 +48,28 @@ static int read_name(const struct loops *s, size_t token, double *out)
 		*out = c == MANY ? 0 : s->value[c];
 		return c != MANY;
 	}
-	*out = INFINITY;
-	if (lint_is(l, token, "iFrame") || lint_is(l, token, "iTime"))
-		return 1;
 	const struct lint_facts *facts = l->facts;
+	const struct lint_moment *moment = s->moment;
+	*out = INFINITY;
+	if (lint_is(l, token, "iFrame") || lint_is(l, token, "iTime")) {
+		if (moment) {
+			*s->varies = 1;
+			*out = lint_is(l, token, "iTime") ? moment->time
+				: moment->frame;
+		}
+		return 1;
+	}
 	for (size_t u = 0; u < facts->nuniform; u++) {
 		const struct lint_uniform *is = &facts->uniform[u];
 		if (!lint_is(l, token, is->name) || (strcmp(is->type, "int")
 			&& strcmp(is->type, "float")))
 			continue;
-		if (is->has_max)
+		if (moment) {
+			*s->varies = 1;
+			*out = moment->uniform[u];
+		} else if (is->has_max) {
 			*out = is->max;
+		}
 		return 1;
 	}
 	return 0;
@@ -125,6 +139,16 @@ static int read_operand(struct reader *r, double *out)
 	}
 	if (lint_is_word(l, r->i) && lint_is(l, r->i + 1, "("))
 		return read_call(r, out);
+	if (lint_is(l, r->i, "iResolution") && r->s->moment
+		&& lint_is(l, r->i + 1, ".") && r->i + 2 < r->to) {
+		const struct lint_moment *moment = r->s->moment;
+		*out = lint_is(l, r->i + 2, "x") ? moment->width
+			: moment->height;
+		int is_known = lint_is(l, r->i + 2, "x")
+			|| lint_is(l, r->i + 2, "y");
+		r->i += 3;
+		return is_known;
+	}
 	if (lint_is_word(l, r->i))
 		return read_name(r->s, r->i++, out);
 	return l->code.token[r->i].kind == GLSL_NUMBER
@@ -322,12 +346,49 @@ static double count_call(struct loops *s, size_t name)
 	return least > 0 ? least : 0;
 }
 
+static int ends_function(const struct lint *l, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (lint_is(l, i, "return") || lint_is(l, i, "discard"))
+			return 1;
+	return 0;
+}
+
+/*
+ * Behind what not every pixel is certain to run, from token i on: 0 when it is
+ * certain, the end when nothing behind it is.
+ */
+static size_t skip_uncertain(const struct lint *l, size_t i, size_t to)
+{
+	static const char *const statement[] = { "if", "while", "do", "switch" };
+	static const char *const operator[] = { "?", "&&", "||" };
+	int completes;
+	size_t end = 0;
+	if (lint_is_one_of(l, i, statement, LINT_COUNT(statement))) {
+		end = lint_statement(l, i, to, &completes);
+		if (!end)
+			return to;
+	} else if (lint_is_one_of(l, i, operator, LINT_COUNT(operator))) {
+		for (end = i; end < to && !lint_is(l, end, ";"); end++)
+			;
+		return end;
+	} else if (lint_is(l, i, "for")) {
+		end = lint_statement(l, i, to, &completes);
+		if (!end || !has_exit(l, i, end))
+			return 0;
+	}
+	return end && ends_function(l, i, end) ? to : end;
+}
+
 static double count_range(struct loops *s, size_t from, size_t to, int depth)
 {
 	struct lint *l = s->l;
 	double sum = 0;
 	for (size_t i = from; i < to; i++) {
-		if (lint_is(l, i, "for") && lint_is(l, i + 1, "(")
+		size_t behind = s->moment ? skip_uncertain(l, i, to) : 0;
+		if (behind) {
+			i = behind - 1;
+		} else if (lint_is(l, i, "for") && lint_is(l, i + 1, "(")
 			&& depth < NEST) {
 			int completes;
 			size_t close = lint_skip(l, i + 1);
@@ -362,33 +423,46 @@ static double count_function(struct loops *s, size_t f)
 	return s->cost[f] > 0 ? s->cost[f] : 0;
 }
 
+/* Counts from the entry point on. */
+static double count(struct loops *s)
+{
+	struct lint *l = s->l;
+	double n = 0;
+	s->cost = xcalloc(l->nfunction + 1, sizeof *s->cost);
+	s->is_open = xcalloc(l->nfunction + 1, 1);
+	for (size_t f = 0; f < l->nfunction; f++)
+		s->cost[f] = -1;
+	find_constants(s);
+	for (size_t f = 0; f < l->nfunction; f++)
+		if (l->function[f].body
+			&& lint_is(l, l->function[f].name, l->facts->entry))
+			n = count_function(s, f);
+	map_release(&s->constant);
+	free(s->value);
+	free(s->is_open);
+	free(s->cost);
+	return n;
+}
+
+double lint_loops_at(struct lint *l, const struct lint_moment *moment,
+	int *varies, size_t *worst_at)
+{
+	struct loops s = { .l = l, .moment = moment, .varies = varies };
+	double n = count(&s);
+	*worst_at = s.worst_at;
+	return s.worst > 0 ? n : 0;
+}
+
 void lint_loops(struct lint *l)
 {
-	static const char *const entry[] = {
-		"mainImage", "mainCubemap", "mainCompute", "mainSound"
-	};
 	struct loops s = { .l = l };
-	s.cost = xcalloc(l->nfunction + 1, sizeof *s.cost);
-	s.is_open = xcalloc(l->nfunction + 1, 1);
-	for (size_t f = 0; f < l->nfunction; f++)
-		s.cost[f] = -1;
-	find_constants(&s);
-	for (size_t f = 0; f < l->nfunction; f++) {
-		if (!l->function[f].body || !lint_is_one_of(l,
-			l->function[f].name, entry, LINT_COUNT(entry)))
-			continue;
-		double n = count_function(&s, f);
-		if (isinf(n))
-			lint_add(l, "long-loop", s.worst_at, "the iterations of "
-				"this loop grow without bound; llvmpipe runs %d "
-				"of all loops for a pixel", LINT_LOOP_BUDGET);
-		else if (n > LINT_LOOP_BUDGET && s.worst > 0)
-			lint_add(l, "long-loop", s.worst_at, "loops can come to "
-				"%.0f iterations for a pixel, of which llvmpipe "
-				"runs %d in all", n, LINT_LOOP_BUDGET);
-	}
-	map_release(&s.constant);
-	free(s.value);
-	free(s.is_open);
-	free(s.cost);
+	double n = count(&s);
+	if (isinf(n))
+		lint_add(l, "long-loop", s.worst_at, "the iterations of this loop "
+			"grow without bound; llvmpipe runs %d of all loops for a "
+			"pixel", LINT_LOOP_BUDGET);
+	else if (n > LINT_LOOP_BUDGET && s.worst > 0)
+		lint_add(l, "long-loop", s.worst_at, "loops can come to %.0f "
+			"iterations for a pixel, of which llvmpipe runs %d in all",
+			n, LINT_LOOP_BUDGET);
 }

@@ -43,6 +43,9 @@ size_t lint_skip(const struct lint *l, size_t token);
 void lint_site(struct lint *l);
 void lint_flow(struct lint *l);
 void lint_loops(struct lint *l);
+/* The certain iterations at a moment, see lint.h; *worst_at: a code token. */
+double lint_loops_at(struct lint *l, const struct lint_moment *moment,
+	int *varies, size_t *worst_at);
 
 /* A function with a body that is called. */
 int lint_is_sure(const struct lint *l, const struct glsl_function *f);

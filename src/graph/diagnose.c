@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "glsl/shader.h"
 #include "util/buf.h"
 #include "util/mem.h"
 
@@ -169,4 +170,31 @@ void diagnostics_release(struct diagnostics *d)
 	}
 	free(d->item);
 	memset(d, 0, sizeof *d);
+}
+
+struct lint_uniform *lint_uniforms(const struct manifest *m)
+{
+	struct lint_uniform *out = xcalloc(m->nuniform + 1, sizeof *out);
+
+	for (size_t i = 0; i < m->nuniform; i++) {
+		const struct uniform *u = &m->uniform[i];
+		out[i] = (struct lint_uniform){ u->name,
+			value_type_name(u->type), u->has_max,
+			u->type == VALUE_INT ? u->max.i : u->max.f[0] };
+	}
+	return out;
+}
+
+void lint_facts_of(const struct manifest *m, int p,
+	const struct lint_uniform *uniform, struct lint_facts *out)
+{
+	const struct pass *pass = &m->pass[p];
+	/* The site has neither compute passes nor storage. */
+	int is_site = pass->kind != PASS_COMPUTE && !pass->nstorage;
+
+	*out = (struct lint_facts){ .entry = shader_entry(pass->kind),
+		.is_site = is_site,
+		.is_essl = is_site && m->dialect == DIALECT_ESSL,
+		.is_image = pass->kind == PASS_IMAGE,
+		.uniform = uniform, .nuniform = m->nuniform };
 }

@@ -117,3 +117,53 @@ expect_status 1 "$STBUILD" check --pedantic
 rm -r target/captures/default@2-* target/captures/default@3-*
 expect_status 0 "$STBUILD" check
 expect_text err "[nan-output] infinity in pass 'a' at frame 4: output 0, pixel (2, 1), channel a"
+
+# What llvmpipe leaves out is told by the capture that draws it, once a pass.
+rm -r target
+cat >stbuild.json <<'JSON'
+{
+	"format": 1,
+	"project": { "name": "loops" },
+	"render": { "width": 4, "height": 4 },
+	"uniform": [ { "name": "rounds", "type": "int", "default": 10 } ],
+	"pass": [ { "name": "image", "kind": "image", "source": "loop.frag" } ]
+}
+JSON
+# loop BOUND [STATEMENT]: a loop up to that, perhaps behind a statement.
+loop()
+{
+	cat >loop.frag <<GLSL
+void mainImage(out vec4 c, in vec2 p)
+{
+	float x = 0.0;
+	${2-}
+	for (int i = 0; i < $1; i++)
+		x += fract(p.x * float(i));
+	c = vec4(x);
+}
+GLSL
+}
+loop 70000
+"$STBUILD" --frames 0,1 >out 2>err || fail "$(cat err)"
+if grep -q 'llvmpipe' err; then
+	expect_equal "$(grep -c llvmpipe err)" 1
+	expect_text err "loop.frag:5:2: pass 'image' at frame 0: its loops come to 70000"
+	"$STBUILD" --frames 0,1 >out 2>err
+	expect_no_text err llvmpipe
+	loop rounds
+	expect_status 0 "$STBUILD" --frame 0
+	expect_no_text err llvmpipe
+	expect_status 0 "$STBUILD" --frame 0 --set rounds=70000
+	expect_text err 'come to 70000'
+	loop 'int(iResolution.x) * 4'
+	expect_status 0 "$STBUILD" --frame 0
+	expect_no_text err llvmpipe
+	loop 70000 'if (p.y > 2.0) return;'
+	expect_status 0 "$STBUILD" --frame 0
+	expect_no_text err llvmpipe
+	loop 70000 'if (p.y > 9.0)'
+	expect_status 0 "$STBUILD" --frame 0
+	expect_no_text err llvmpipe
+elif "$STBUILD" --frame 2 -v 2>&1 | grep -q llvmpipe; then
+	fail 'llvmpipe runs no 70000 iterations, and nothing is said'
+fi

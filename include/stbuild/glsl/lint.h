@@ -58,6 +58,22 @@ struct lint_findings {
  */
 void lint_source(const struct lint_facts *facts, const struct source *source,
 	struct lint_findings *out);
+
+struct lint_moment {		/* a draw, and what uniforms are in it */
+	double frame, time;
+	double width, height;	/* iResolution */
+	const double *uniform;	/* a uniform of facts each: scalars only */
+};
+
+/*
+ * Iterations of loops that every pixel is certain to run at that moment: what
+ * stands behind a condition, or in a loop that may end early, is not counted.
+ * *varies: another moment may have another number. Where they are most is added
+ * to where, without a message.
+ */
+double lint_iterations(const struct lint_facts *facts,
+	const struct source *source, const struct lint_moment *moment,
+	int *varies, struct lint_findings *where);
 void lint_findings_release(struct lint_findings *f);
 
 #endif

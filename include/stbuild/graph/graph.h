@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "glsl/lint.h"
 #include "project/manifest.h"
 
 struct edge {
@@ -81,5 +82,11 @@ size_t diagnostics_add(struct diagnostics *d, const char *code,
 /* Adds a pass to those that an item is about. */
 void diagnostics_about(struct diagnostics *d, size_t item, int pass);
 void diagnostics_release(struct diagnostics *d);
+
+/* What lint has to know of a manifest: its uniforms, owned by the caller ... */
+struct lint_uniform *lint_uniforms(const struct manifest *m);
+/* ... and of pass p. uniform is borrowed. */
+void lint_facts_of(const struct manifest *m, int p,
+	const struct lint_uniform *uniform, struct lint_facts *out);
 
 #endif
