@@ -601,7 +601,9 @@ int cmd_bisect(struct options *o, const struct args_list *operand,
 	struct walk_options walk = { .range = range,
 		.first_parent = first_parent };
 	if (walk_open(s.history.session.repo, &walk, &s.walk, err) ||
-	    classify(&s, err) || search(&s, err))
+	    history_hold(&s.history, err) ||
+	    history_unhold(&s.history, classify(&s, err), err) ||
+	    search(&s, err))
 		goto out;
 	rc = report(&s, o, err);
 out:

@@ -89,6 +89,26 @@ void history_close(struct history *h)
 	*h = (struct history) { .nrendered = 0 };
 }
 
+static int can_write(const struct history *h)
+{
+	return h->session.store && store_can_write(h->session.store);
+}
+
+int history_hold(struct history *h, struct err *err)
+{
+	return can_write(h) ? store_begin(h->session.store, err) : 0;
+}
+
+int history_unhold(struct history *h, int rc, struct err *err)
+{
+	if (!can_write(h))
+		return rc;
+	if (rc == 0)
+		return store_commit(h->session.store, err);
+	store_rollback(h->session.store);
+	return rc;
+}
+
 int history_class(struct history *h, const char *commit, int *class,
 	struct err *err)
 {

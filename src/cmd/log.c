@@ -157,19 +157,19 @@ static int add_commit(struct listing *l, size_t i, struct err *err)
 	struct history *h = l->history;
 	const struct entry *e = &l->entry[i];
 	const struct rendering *now = &l->class[e->class];
-	struct walk_details d;
 	struct comparison c;
 	struct sha256 id;
 	char hex[SHA256_HEX + 1];
 	enum change change = change_of(l, i);
 	int before = compared(l, i)->before;
 
-	if (walk_details(h->session.repo, l->walk.commit[i].id, 0, &d, err) < 0)
+	char *summary = walk_summary(h->session.repo, l->walk.commit[i].id, err);
+	if (!summary)
 		return -1;
 	cJSON *json = cJSON_CreateObject();
 	cJSON_AddItemToArray(l->commits, json);
 	cJSON_AddStringToObject(json, "commit", l->walk.commit[i].id);
-	cJSON_AddStringToObject(json, "summary", d.summary);
+	cJSON_AddStringToObject(json, "summary", summary);
 	cJSON_AddStringToObject(json, "status", change_name[change]);
 	if (now->is_known) {
 		rendering_id(h, now, &id);
@@ -188,7 +188,7 @@ static int add_commit(struct listing *l, size_t i, struct err *err)
 		cJSON_AddItemToObject(json, "changed", declared_changes(
 			declarer_get(h->declarer, before),
 			declarer_get(h->declarer, e->class)));
-	walk_details_release(&d);
+	free(summary);
 	return 0;
 }
 
@@ -293,7 +293,8 @@ int cmd_log(struct options *o, const struct args_list *operand, struct err *err)
 			goto out;
 		}
 		err_release(&first);
-		if (classify(&l, err) ||
+		if (history_hold(&h, err) || history_unhold(&h, classify(&l, err),
+		    err) ||
 		    history_recall(&h, &l.class, &l.nclass, err) ||
 		    (render && fill_in(&l, err)))
 			goto out;

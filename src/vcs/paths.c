@@ -44,29 +44,42 @@ static void hash_filters(struct repo *r, struct buf *text)
 }
 
 /* What of git's settings stands between a blob and its bytes (view.c). */
-static void hash_settings(struct paths *p)
+static void add_settings(struct repo *r, struct buf *text)
 {
 	static const char *const option[] = { "core.autocrlf", "core.eol" };
-	struct buf text = BUF_INIT;
 	git_config *config;
-	if (git_repository_config_snapshot(&config, p->repo->git) == 0) {
+	if (git_repository_config_snapshot(&config, r->git) == 0) {
 		for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
 			const char *value;
 			if (git_config_get_string(&value, config, option[i]) < 0)
 				value = "";
-			buf_addf(&text, "%s=%s\n", option[i], value);
+			buf_addf(text, "%s=%s\n", option[i], value);
 		}
 		git_config_free(config);
 	}
-	hash_filters(p->repo, &text);
-	buf_addf(&text, "prefix %s\n", p->repo->prefix);
+	hash_filters(r, text);
+	buf_addf(text, "prefix %s\n", r->prefix);
+	for (size_t i = 0; i < r->replaced.nentry; i++) {
+		buf_add(text, r->replaced.entry[i].key, GIT_OID_RAWSZ);
+		buf_add(text, r->replacement[i].id, GIT_OID_RAWSZ);
+	}
+}
+
+void paths_settings(struct repo *r, struct sha256 *out)
+{
+	struct buf text = BUF_INIT;
+	add_settings(r, &text);
+	sha256_of(text.data, text.len, out);
+	buf_release(&text);
+}
+
+static void hash_settings(struct paths *p)
+{
+	struct buf text = BUF_INIT;
+	add_settings(p->repo, &text);
 	for (size_t i = 0; i < p->npart; i++)
 		buf_addf(&text, "%d %s\n", p->part[i].is_wanted,
 			p->part[i].path ? p->part[i].path : "");
-	for (size_t i = 0; i < p->repo->replaced.nentry; i++) {
-		buf_add(&text, p->repo->replaced.entry[i].key, GIT_OID_RAWSZ);
-		buf_add(&text, p->repo->replacement[i].id, GIT_OID_RAWSZ);
-	}
 	sha256_of(text.data, text.len, &p->settings);
 	buf_release(&text);
 }

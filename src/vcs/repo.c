@@ -550,7 +550,17 @@ int repo_each_tag(struct repo *r, void (*each)(void *data, const char *commit),
 int repo_parse_id(const char *commit_id, git_oid *out, struct err *err)
 {
 	if (strlen(commit_id) != GIT_OID_HEXSZ || git_oid_fromstr(out, commit_id) < 0)
-		return err_set(err, STATUS_INPUT, "'%s' is no commit id", commit_id);
+		return err_set(err, STATUS_INPUT, "'%s' is not a commit id",
+			commit_id);
+	return 0;
+}
+
+int repo_parse_hex(const char *commit_id, unsigned char id[20], struct err *err)
+{
+	git_oid oid;
+	if (repo_parse_id(commit_id, &oid, err) < 0)
+		return -1;
+	memcpy(id, oid.id, 20);
 	return 0;
 }
 

@@ -59,6 +59,8 @@ const git_oid *repo_replaced(const struct repo *r, const git_oid *id);
 int repo_read_commit(struct repo *r, const git_oid *id, struct commit_info *out,
 	struct err *err) WARN_UNUSED;
 void commit_info_release(struct commit_info *c);
+/* The first paragraph of its message, as one line. Owned by the caller. */
+char *repo_read_summary(struct repo *r, const git_oid *id, struct err *err);
 int repo_lookup_commit(struct repo *r, const git_oid *id, git_commit **out,
 	struct err *err) WARN_UNUSED;
 /* revision.c: as repo_resolve, the id alone. */

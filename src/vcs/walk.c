@@ -7,6 +7,7 @@
 #include "util/map.h"
 #include "util/mem.h"
 
+#define DAY_S 86400
 #define CHANGES_MAX 1000	/* a vendored tree's import has no end */
 
 /* A commit while the walk is made. */
@@ -15,7 +16,7 @@ struct seen {
 	git_time_t time;
 	size_t parent, nparent;		/* range of links[] */
 	size_t nchild;			/* not yet given out */
-	int is_reached, is_hidden, is_cut;
+	int is_read, is_reached, is_hidden, is_cut;
 };
 
 struct links {				/* indices of seen[] */
@@ -66,6 +67,7 @@ static int read_commit(struct walker *w, size_t at, int all_parents,
 	}
 	w->is_cut |= c->is_cut;
 	w->seen[at].is_cut = c->is_cut;
+	w->seen[at].is_read = 1;
 	w->seen[at].time = c->time;
 	w->seen[at].parent = first;
 	w->seen[at].nparent = n;
@@ -97,6 +99,50 @@ static int reach(struct walker *w, const git_oid *tip, int is_hidden,
 		}
 	}
 	free(todo.to);
+	return rc;
+}
+
+static void heap_add(struct walker *w, size_t at);
+static size_t heap_take(struct walker *w);
+
+/*
+ * As much of a history as its newest max commits take: newest first, and a day
+ * more, in case that clocks were wrong.
+ */
+static int reach_newest(struct walker *w, const git_oid *tip, size_t max,
+	struct err *err)
+{
+	size_t cap = 0, n = 0;
+	git_time_t oldest = 0;
+	int rc = read_commit(w, see(w, tip), 0, err);
+	w->heap = array_grow(w->heap, 0, &cap, sizeof *w->heap);
+	if (rc == 0)
+		heap_add(w, see(w, tip));
+	while (w->nheap && rc == 0) {
+		size_t at = heap_take(w);
+		if (n++ >= max && w->seen[at].time < oldest - DAY_S)
+			break;
+		if (n == 1 || (n <= max && w->seen[at].time < oldest))
+			oldest = w->seen[at].time;
+		w->seen[at].is_reached = 1;
+		for (size_t i = 0; i < w->seen[at].nparent && rc == 0; i++) {
+			size_t p = w->links.to[w->seen[at].parent + i];
+			if (w->seen[p].is_read)
+				continue;
+			rc = read_commit(w, p, 0, err);
+			while (w->nheap >= cap)
+				w->heap = array_grow(w->heap, cap, &cap,
+					sizeof *w->heap);
+			if (rc == 0)
+				heap_add(w, p);
+		}
+	}
+	/* What was not reached is as if it were not there. */
+	for (size_t i = 0; i < w->nseen; i++)
+		w->seen[i].is_hidden = !w->seen[i].is_reached;
+	free(w->heap);
+	w->heap = NULL;
+	w->nheap = 0;
 	return rc;
 }
 
@@ -231,7 +277,8 @@ int walk_open(struct repo *r, const struct walk_options *o, struct walk *out,
 	if (dots && (resolve(r, from, &base, err) < 0
 			|| reach(&w, &base, 1, err) < 0))
 		goto out;
-	if (reach(&w, &tip, 0, err) < 0)
+	if ((o->max && !dots ? reach_newest(&w, &tip, o->max, err) :
+			reach(&w, &tip, 0, err)) < 0)
 		goto out;
 	sort(&w, see(&w, &tip), o->max, out);
 	out->is_cut = w.is_cut;
@@ -404,6 +451,13 @@ int walk_details(struct repo *r, const char *id, int with_changes,
 	int rc = with_changes ? find_changes(r, &oid, out, err) : 0;
 	git_commit_free(commit);
 	return rc;
+}
+
+char *walk_summary(struct repo *r, const char *id, struct err *err)
+{
+	git_oid oid;
+	return repo_parse_id(id, &oid, err) < 0 ? NULL :
+		repo_read_summary(r, &oid, err);
 }
 
 void walk_details_release(struct walk_details *d)

@@ -1,5 +1,6 @@
 #include "why/declared.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph/encoder.h"
@@ -28,7 +29,31 @@ struct list {
 	struct map class;	/* paths_hash -> class */
 };
 
+/*
+ * What the store knows of single commits, by declarer and git's settings: u32
+ * count and as many hashes of lists (memo_key), u32 count and as many commits,
+ * sorted: id (20 bytes), u32 index of its hash. Little-endian.
+ */
+#define COMMIT_SIZE 24
+#define COMMITS_MAX 200000
+
+struct commit_row {
+	unsigned char id[20];
+	uint32_t hash;
+};
+
+struct commit_table {
+	struct sha256 key;		/* of the memo */
+	struct buf memo;
+	const char *hash, *commit;	/* in the memo */
+	size_t nhash, ncommit;
+	int *class;			/* a hash each; -1: not asked for yet */
+	struct map fresh;		/* id -> class, of this run */
+};
+
 struct declarer {
+	struct commit_table commits;
+	struct sha256 *memo;	/* a class each: hash of a list that stands for it */
 	struct declared_request request;
 	struct sha256 id;	/* of the request: whose memos these are */
 	struct declared *class;
@@ -327,8 +352,9 @@ out:
 
 /* Classes ------------------------------------------------------------------------ */
 
-/* Takes the class over, unless it is known already. */
-static int add_class(struct declarer *d, struct declared *declared)
+/* Takes the class over, unless it is known already. hash is of its list. */
+static int add_class(struct declarer *d, struct declared *declared,
+	const struct sha256 *hash)
 {
 	size_t known = map_get(&d->index, declared->key.byte, SHA256_SIZE);
 	if (known != MAP_NONE) {
@@ -336,6 +362,8 @@ static int add_class(struct declarer *d, struct declared *declared)
 		return (int)known;
 	}
 	d->class = array_grow(d->class, d->nclass, &d->cap, sizeof *d->class);
+	d->memo = xreallocarray(d->memo, d->cap, sizeof *d->memo);
+	d->memo[d->nclass] = *hash;
 	d->class[d->nclass] = *declared;
 	map_put(&d->index, declared->key.byte, SHA256_SIZE, d->nclass);
 	return (int)d->nclass++;
@@ -516,6 +544,123 @@ static void recall_lists(struct declarer *d)
 	buf_release(&all);
 }
 
+static void load_commits(struct declarer *d)
+{
+	struct commit_table *t = &d->commits;
+	struct sha256 settings;
+	struct encoder e = { BUF_INIT };
+
+	paths_settings(d->request.repo, &settings);
+	encoder_begin(&e, "declared-commits");
+	encoder_sha(&e, TAG_STATIC, &d->id);
+	encoder_sha(&e, TAG_INPUT, &settings);
+	encoder_end(&e, &t->key);
+	encoder_release(&e);
+	if (!d->request.store || !store_memo(d->request.store,
+	    "declared-commits", &t->key, &t->memo) || t->memo.len < 8)
+		return;
+	const char *p = t->memo.data;
+	size_t nhash = get_u32le(p);
+	if (nhash > (t->memo.len - 8) / SHA256_SIZE)
+		return;
+	size_t at = 4 + nhash * SHA256_SIZE;
+	size_t ncommit = get_u32le(p + at);
+	if ((t->memo.len - at - 4) / COMMIT_SIZE != ncommit)
+		return;
+	t->hash = p + 4;
+	t->commit = p + at + 4;
+	t->nhash = nhash;
+	t->ncommit = ncommit;
+	t->class = xcalloc(nhash + 1, sizeof *t->class);
+	for (size_t i = 0; i < nhash; i++)
+		t->class[i] = -1;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	return memcmp(a, b, 20);
+}
+
+/* 1 when the commit was read, in this run or an earlier one. */
+static int find_commit(struct declarer *d, const unsigned char id[20],
+	int *class)
+{
+	struct commit_table *t = &d->commits;
+	size_t known = map_get(&t->fresh, id, 20);
+	const char *row = known != MAP_NONE || !t->ncommit ? NULL :
+		bsearch(id, t->commit, t->ncommit, COMMIT_SIZE, compare_ids);
+
+	if (known != MAP_NONE)
+		*class = (int)known;
+	if (!row)
+		return known != MAP_NONE;
+	size_t i = get_u32le(row + 20);
+	struct declared declared = { .fault = NULL };
+	struct sha256 hash;
+	if (i >= t->nhash)
+		return 0;
+	if (t->class[i] < 0) {
+		memcpy(hash.byte, t->hash + i * SHA256_SIZE, SHA256_SIZE);
+		if (!recall_class(d, &hash, &declared))
+			return 0;
+		t->class[i] = add_class(d, &declared, &hash);
+	}
+	*class = t->class[i];
+	return 1;
+}
+
+/* Those known before, and those of this run. */
+static void remember_commits(struct declarer *d)
+{
+	struct commit_table *t = &d->commits;
+	struct buf out = BUF_INIT;
+	struct err err = ERR_INIT;
+	size_t n = 0, nhash = d->nclass;
+	struct commit_row *row;
+	uint32_t *place;	/* of an old hash, in the new table */
+
+	if (!t->fresh.nentry || !d->request.store || !d->request.may_write ||
+	    t->ncommit + t->fresh.nentry > COMMITS_MAX)
+		return;
+	row = xcalloc(t->ncommit + t->fresh.nentry, sizeof *row);
+	place = xcalloc(t->nhash + 1, sizeof *place);
+	for (size_t i = 0; i < t->nhash; i++)
+		place[i] = (uint32_t)(t->class[i] >= 0 ? (size_t)t->class[i] :
+			nhash++);
+	for (size_t i = 0; i < t->ncommit; i++) {
+		const char *p = t->commit + i * COMMIT_SIZE;
+		if (map_get(&t->fresh, p, 20) != MAP_NONE)
+			continue;
+		memcpy(row[n].id, p, 20);
+		size_t old = get_u32le(p + 20);
+		if (old < t->nhash)
+			row[n++].hash = place[old];
+	}
+	for (size_t i = 0; i < t->fresh.nentry; i++) {
+		memcpy(row[n].id, t->fresh.entry[i].key, 20);
+		row[n++].hash = (uint32_t)t->fresh.entry[i].value;
+	}
+	qsort(row, n, sizeof *row, compare_ids);
+	buf_u32le(&out, (uint32_t)nhash);
+	if (d->nclass)
+		buf_add(&out, d->memo, d->nclass * sizeof *d->memo);
+	for (size_t i = 0; i < t->nhash; i++)
+		if (t->class[i] < 0)
+			buf_add(&out, t->hash + i * SHA256_SIZE, SHA256_SIZE);
+	buf_u32le(&out, (uint32_t)n);
+	for (size_t i = 0; i < n; i++) {
+		buf_add(&out, row[i].id, 20);
+		buf_u32le(&out, row[i].hash);
+	}
+	if (store_add_memo(d->request.store, "declared-commits", &t->key,
+	    out.data, out.len, &err))
+		log_verbose("%s", err.message);
+	err_release(&err);
+	buf_release(&out);
+	free(place);
+	free(row);
+}
+
 /* The module ----------------------------------------------------------------------- */
 
 struct declarer *declarer_new(const struct declared_request *request)
@@ -541,6 +686,7 @@ struct declarer *declarer_new(const struct declared_request *request)
 	encoder_end(&e, &d->id);
 	encoder_release(&e);
 	recall_lists(d);
+	load_commits(d);
 	return d;
 }
 
@@ -548,6 +694,11 @@ void declarer_free(struct declarer *d)
 {
 	if (!d)
 		return;
+	remember_commits(d);
+	buf_release(&d->commits.memo);
+	map_release(&d->commits.fresh);
+	free(d->commits.class);
+	free(d->memo);
 	for (size_t i = 0; i < d->nclass; i++)
 		declared_release(&d->class[i]);
 	for (size_t i = 0; i < d->nlist; i++)
@@ -572,7 +723,7 @@ static int find_class(struct declarer *d, const char *commit, int *class,
 		if (known == MAP_NONE) {
 			if (!recall_class(d, &hash, &declared))
 				continue;
-			known = (size_t)add_class(d, &declared);
+			known = (size_t)add_class(d, &declared, &hash);
 			map_put(&l->class, hash.byte, SHA256_SIZE, known);
 		}
 		*class = (int)known;
@@ -582,7 +733,8 @@ static int find_class(struct declarer *d, const char *commit, int *class,
 	return 0;
 }
 
-int declarer_class(struct declarer *d, const char *commit, int *class,
+/* By what the commit holds. */
+static int class_of(struct declarer *d, const char *commit, int *class,
 	struct err *err)
 {
 	struct inputs inputs = { 0 };
@@ -601,7 +753,7 @@ int declarer_class(struct declarer *d, const char *commit, int *class,
 		rc = paths_hash(l->paths, commit, &hash, err);
 		if (rc == 0) {
 			remember_class(d, &hash, &declared);
-			*class = add_class(d, &declared);
+			*class = add_class(d, &declared, &hash);
 			map_put(&l->class, hash.byte, SHA256_SIZE,
 				(size_t)*class);
 		} else {
@@ -610,6 +762,21 @@ int declarer_class(struct declarer *d, const char *commit, int *class,
 	}
 	inputs_release(&inputs);
 	return rc;
+}
+
+int declarer_class(struct declarer *d, const char *commit, int *class,
+	struct err *err)
+{
+	unsigned char id[20];
+
+	if (repo_parse_hex(commit, id, err))
+		return -1;
+	if (find_commit(d, id, class))
+		return 0;
+	if (class_of(d, commit, class, err))
+		return -1;
+	map_put(&d->commits.fresh, id, sizeof id, (size_t)*class);
+	return 0;
 }
 
 const struct declared *declarer_get(const struct declarer *d, int class)

@@ -282,6 +282,42 @@ expect_text err 'this shallow clone ends here'
 expect_status 2 "$STBUILD" -C shallow/shot bisect --good "$root" --bad main
 expect_text err 'shallow clone'
 
+# Commits are read once, however many layouts a project had; git's settings and a
+# lost memory count.
+git init -q -b main layouts
+i=0
+while [ $i -lt 50 ]; do
+	mkdir -p layouts/lib
+	echo "#define N $((i % 7))" >"layouts/lib/part$i.glsl"
+	printf '#include "lib/part%d.glsl"\nvoid mainImage(out vec4 c, in vec2 p) { c = vec4(float(N) / 9.0); }\n' \
+		$i >layouts/image.frag
+	if [ $i = 0 ]; then
+		sed 's/, "frame": 0//; s/"b" }/"l" }/' six/shot/stbuild.json \
+			>layouts/stbuild.json 2>/dev/null ||
+			cp merges/shot/stbuild.json layouts/stbuild.json
+	fi
+	git -C layouts add .
+	git -C layouts commit -qm $i
+	i=$((i + 1))
+done
+expect_status 0 "$STBUILD" -C layouts
+expect_status 0 "$STBUILD" -C layouts log hero --json
+expect_json out counts.commits_read 50
+cp out once
+expect_status 0 "$STBUILD" -C layouts log hero --json
+expect_json out counts.commits_read 0
+sed 's/"commits_read":[0-9]*//' once >want
+sed 's/"commits_read":[0-9]*//' out >now
+expect_same want now
+git -C layouts commit -q --allow-empty -m more
+expect_status 0 "$STBUILD" -C layouts log hero --json
+[ "$("$JSONQ" out counts.commits_read)" -le 1 ] || fail "read again: $(cat out)"
+expect_json out 'commits#' 51
+git -C layouts config core.autocrlf true
+expect_status 0 "$STBUILD" -C layouts log hero -n 3 --json
+[ "$("$JSONQ" out counts.commits_read)" -ge 2 ] || fail "not read again: $(cat out)"
+git -C layouts config --unset core.autocrlf
+
 # What could not be compiled, or loaded, is passed over: what follows it is
 # compared with what was there before.
 git init -q -b main gap

@@ -47,6 +47,12 @@ int history_test(struct history *h, const char *test, const char *commit,
 void history_count(struct history *h, const struct capture_counts *c);
 void history_close(struct history *h);
 
+/*
+ * Between these what is learned of commits is written in one transaction. rc is
+ * of what was done meanwhile, and is returned, or -1.
+ */
+int history_hold(struct history *h, struct err *err) WARN_UNUSED;
+int history_unhold(struct history *h, int rc, struct err *err) WARN_UNUSED;
 /* The class of a commit. */
 int history_class(struct history *h, const char *commit, int *class,
 	struct err *err) WARN_UNUSED;

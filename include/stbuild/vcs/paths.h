@@ -16,6 +16,11 @@ struct paths;
 /* Paths are as in struct input, from the project's root. r outlives it. */
 struct paths *paths_new(struct repo *r, const char *const *path, size_t npath);
 void paths_free(struct paths *p);
+/*
+ * What decides about a commit's bytes besides the commit: the project's folder,
+ * git's settings for line endings and filters, replaced objects.
+ */
+void paths_settings(struct repo *r, struct sha256 *out);
 int paths_hash(struct paths *p, const char *commit_id, struct sha256 *out,
 	struct err *err) WARN_UNUSED;
 

@@ -70,6 +70,9 @@ int repo_head(struct repo *r, struct repo_commit *out, struct err *err)
 	WARN_UNUSED;
 /* Its id alone ("" without commits), without describe's walk. */
 int repo_head_id(struct repo *r, char id[41], struct err *err) WARN_UNUSED;
+/* 40 hex digits as bytes; STATUS_INPUT when that is not what they are. */
+int repo_parse_hex(const char *commit_id, unsigned char id[20],
+	struct err *err) WARN_UNUSED;
 /*
  * Any revision as git rev-parse takes it (gitrevisions(7)), peeled to a commit;
  * what names several commits, or none, is STATUS_INPUT. branch stays null.
