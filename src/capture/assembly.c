@@ -465,6 +465,7 @@ static void piece_release(struct piece *p)
 void assembly_release(struct assembly *a)
 {
 	free(a->path);
+	free(a->sttf);
 	free(a->project);
 	piece_release(&a->final);
 	for (size_t i = 0; i < a->nstate; i++)

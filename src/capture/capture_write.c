@@ -227,14 +227,18 @@ void capture_run_assembly(struct pool_job *job)
 	assembly_run(&a->assembly);
 }
 
-static int make_sttf(struct capture *c, struct group *g, struct err *err)
+/* Bundles whose pictures rest on the same of the timeline share the text. */
+static int make_sttf(struct capture *c, struct group *g, const struct job *job,
+	const struct variant *v, struct err *err)
 {
 	const struct manifest *m = c->env->manifest;
 	struct source *source;
 	int rc = 0;
 
-	if (g->sttf.data)
+	if (g->sttf.data && sha256_equal(&g->sttf_timeline, &job->timeline))
 		return 0;
+	buf_reset(&g->sttf);
+	g->sttf_timeline = job->timeline;
 	for (size_t a = 0; a < m->nasset && rc == 0; a++)
 		rc = capture_read_asset(c, a, err);
 	if (rc != 0)
@@ -242,7 +246,7 @@ static int make_sttf(struct capture *c, struct group *g, struct err *err)
 	source = xcalloc(m->npass, sizeof *source);
 	for (size_t p = 0; p < m->npass; p++)
 		source[p] = g->set->programs.program[p].source;
-	rc = sttf_write(&g->variant, source, c->assets.image, &g->sttf, err);
+	rc = sttf_write(v, source, c->assets.image, &g->sttf, err);
 	free(source);
 	return rc;
 }
@@ -395,16 +399,39 @@ static int keep_git(struct capture *c, const struct job *job, cJSON *json)
 	return is_kept;
 }
 
+/* The texts of a bundle: project.sttf, and trace.json but for its files. */
+static int write_texts(struct capture *c, struct group *g, const struct job *job,
+	struct assembly *a, struct err *err)
+{
+	struct timeline_part part;
+	struct variant v = g->variant;	/* shallow: another timeline */
+	size_t ntiming;
+
+	group_timeline(g, job->frame, &part);
+	v.timeline = &part.timeline;
+	int rc = make_sttf(c, g, job, &v, err);
+	if (rc == 0) {
+		struct trace_timing *timing = xcalloc(g->graph.norder + 1,
+			sizeof *timing);
+		find_timings(c, g, job->frame, timing, &ntiming);
+		struct trace_facts facts = { &g->keys, &v, job->frame,
+			g->set->source_sha, &g->set->inputs,
+			c->env->programs.driver, &g->set->git, timing, ntiming };
+		a->json = trace_json(&facts);
+		a->sttf = xmemdup(g->sttf.data, g->sttf.len);
+		a->nsttf = g->sttf.len;
+		free(timing);
+	}
+	timeline_part_release(&part);
+	return rc;
+}
+
 /* Starts writing a bundle whose products are all stored. 0 when some is not. */
 static int start_assembly(struct runner *r, struct job *job, struct err *err)
 {
 	struct capture *c = r->capture;
 	struct group *g = r->group;
-	struct trace_timing *timing;
-	size_t ntiming;
 
-	if (make_sttf(c, g, err))
-		return -1;
 	struct assembly_job *aj = xcalloc(1, sizeof *aj);
 	struct assembly *a = &aj->assembly;
 	if (!find_pieces(c, g, job->frame,
@@ -413,20 +440,16 @@ static int start_assembly(struct runner *r, struct job *job, struct err *err)
 		free(aj);
 		return 0;
 	}
-	timing = xcalloc(g->graph.norder + 1, sizeof *timing);
-	find_timings(c, g, job->frame, timing, &ntiming);
-	struct trace_facts facts = { &g->keys, job->frame, g->set->source_sha,
-		&g->set->inputs, c->env->programs.driver, &g->set->git,
-		timing, ntiming };
-	a->json = trace_json(&facts);
-	free(timing);
+	if (write_texts(c, g, job, a, err)) {
+		assembly_release(a);
+		free(aj);
+		return -1;
+	}
 	job->keeps_git = 0;
 	if (job->row.path && sha256_equal(&job->row.inputs_id,
 	    &job->inputs_id))
 		job->keeps_git = keep_git(c, job, a->json);
 	a->path = fs_join(c->env->root, job->path);
-	a->sttf = g->sttf.data;
-	a->nsttf = g->sttf.len;
 	a->project = xstrdup(c->env->manifest->name);
 	a->width = g->variant.width;
 	a->height = g->variant.height;

@@ -45,11 +45,11 @@ void group_release(struct group *g)
 	memset(g, 0, sizeof *g);
 }
 
-/* Sections that no bundle depends on. */
+/* Sections that no bundle depends on, and the timeline, of which each has a part. */
 static int is_no_matter(const char *path)
 {
 	return strcmp(path, "trace") == 0 || strcmp(path, "test") == 0 ||
-		strcmp(path, "store") == 0;
+		strcmp(path, "store") == 0 || strcmp(path, "timeline") == 0;
 }
 
 void group_settings(const struct variant *v, struct facts *out)
@@ -79,6 +79,63 @@ static void add_files(const struct group *g, struct facts *out)
 	}
 }
 
+void group_timeline(const struct group *g, int frame, struct timeline_part *out)
+{
+	int from = g->reach < 0 || g->reach > frame ? -1 : frame - g->reach;
+
+	timeline_cut(g->variant.timeline, g->variant.manifest->nuniform, from,
+		frame, out);
+}
+
+/* How far back pictures look, where that matters to a timeline. */
+static int find_reach(struct group *g, struct err *err)
+{
+	int last = g->job[g->njob - 1].frame;
+	struct nodes nodes;
+
+	g->reach = -1;
+	if (g->variant.timeline->nstep < 2)
+		return 0;
+	int rc = nodes_list(&g->scene, g->set->key_program, &last, 1, &nodes,
+		err);
+	if (rc == 0 && nodes.row[0].frame > 0)
+		g->reach = last - nodes.row[0].frame;
+	nodes_release(&nodes);
+	return rc;
+}
+
+/* Adds a step to a hash over those before it. */
+static void chain_step(const struct variant *v, const struct timeline_step *step,
+	struct sha256 *sha)
+{
+	struct buf bytes = BUF_INIT;
+
+	buf_add(&bytes, sha->byte, SHA256_SIZE);
+	variant_step(v, step, &bytes);
+	sha256_of(bytes.data, bytes.len, sha);
+	buf_release(&bytes);
+}
+
+/* Each job's part of the timeline; where none is cut off, each adds to the last. */
+static void hash_timelines(struct group *g)
+{
+	struct sha256 sha = { { 0 } };
+	size_t done = 0;
+
+	for (size_t i = 0; i < g->njob; i++) {
+		struct timeline_part part;
+		group_timeline(g, g->job[i].frame, &part);
+		if (part.step) {
+			memset(&sha, 0, sizeof sha);
+			done = 0;
+		}
+		for (; done < part.timeline.nstep; done++)
+			chain_step(&g->variant, &part.timeline.step[done], &sha);
+		g->job[i].timeline = sha;
+		timeline_part_release(&part);
+	}
+}
+
 /*
  * Of plain keys: a bundle stays current whatever aliases are found later.
  */
@@ -92,6 +149,7 @@ static void find_inputs_id(const struct group *g, struct job *job,
 	facts_begin(list, "bundle");
 	facts_add_text(list, FACT_TOOL, "", FACT_NONE, STBUILD_VERSION);
 	facts_add_hash(list, FACT_SETTINGS, "", FACT_NONE, settings);
+	facts_add_hash(list, FACT_STEPS, "", FACT_NONE, &job->timeline);
 	facts_add_number(list, FACT_FRAME, "", FACT_NONE, (uint64_t)job->frame);
 	facts_add_number(list, FACT_INTERMEDIATES, "", FACT_NONE,
 		(uint64_t)job->request->include_intermediates);
@@ -289,8 +347,9 @@ int group_prepare(struct group *g, const struct capture_env *env,
 	graph_init(&g->graph, env->manifest);
 	g->scene = (struct scene){ &g->variant, &g->graph, assets->info,
 		&rules_ours, 0 };
-	if (find_keys(g, env, &driver->identity, err))
+	if (find_reach(g, err) || find_keys(g, env, &driver->identity, err))
 		return -1;
+	hash_timelines(g);
 	for (size_t i = 0; i < g->njob; i++)
 		if (check_outputs(env, &g->job[i], err))
 			return -1;

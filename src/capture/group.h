@@ -39,6 +39,7 @@ struct job {
 	const struct capture_request *request;
 	int frame;
 	char *path;			/* as recorded: below the root, or as -o says */
+	struct sha256 timeline;		/* hash over what it holds of that */
 	struct sha256 inputs_id;	/* hash over all that decides its content */
 	struct bundle_row row;		/* as recorded; path null: not */
 	int is_intact;			/* recorded, and every file as recorded */
@@ -66,6 +67,8 @@ struct group {
 	size_t njob, job_cap;
 	size_t first_open;		/* of job: those before are done or under way */
 	struct buf sttf;		/* project.sttf, made when first needed */
+	struct sha256 sttf_timeline;	/* of the job that it was made for */
+	int reach;			/* frames that a picture looks back; -1: to 0 */
 	unsigned char *is_stored;	/* a node each: all its outputs, in this run */
 	unsigned char *noutput_stored;	/* a node each */
 	unsigned char *is_version_stored;	/* a version each */
@@ -78,7 +81,12 @@ struct group {
 };
 
 void group_release(struct group *g);
-/* Appends the manifest's leaves as far as they count for a bundle. */
+/* What of the timeline the pictures at a frame rest on. */
+void group_timeline(const struct group *g, int frame, struct timeline_part *out);
+/*
+ * Appends the manifest's leaves as far as they count for all bundles of a
+ * variant: without the timeline.
+ */
 void group_settings(const struct variant *v, struct facts *out);
 
 /*

@@ -198,7 +198,7 @@ static void add_ours(cJSON *json, const struct trace_facts *f)
 
 cJSON *trace_json(const struct trace_facts *f)
 {
-	const struct variant *v = f->keys->scene->variant;
+	const struct variant *v = f->variant;
 	const struct graph *g = f->keys->scene->graph;
 
 	json_init();

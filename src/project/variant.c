@@ -147,60 +147,6 @@ static void resolve_passes(struct variant *v, const struct preset *preset)
 	}
 }
 
-int variant_init(struct variant *v, const struct manifest *m,
-	const struct trace *trace, const struct variant_options *options,
-	struct err *err)
-{
-	static const struct variant_options none = { 0 };
-	const struct variant_options *o = options ? options : &none;
-	const char *name = o->preset ? o->preset : trace ? trace->preset : NULL;
-	const struct preset *preset = NULL;
-	*v = (struct variant){ .manifest = m };
-	if (in_limits(o, err))
-		return -1;
-	if (name) {
-		int i = manifest_preset(m, name);
-		if (i < 0)
-			return unknown_preset(m, name, err);
-		preset = &m->preset[i];
-		v->preset = xstrdup(name);
-	}
-	double scale = preset ? preset->render_scale : 1;
-	v->width = o->width ? o->width : trace && trace->width ? trace->width
-		: scaled(m->width, scale);
-	v->height = o->height ? o->height : trace && trace->height
-		? trace->height : scaled(m->height, scale);
-	v->fps = o->fps > 0 ? o->fps : trace && trace->fps > 0 ? trace->fps
-		: m->fps;
-	v->timeline = trace && trace->has_timeline ? &trace->timeline
-		: &m->timeline;
-	v->base = xcalloc(m->nuniform, sizeof *v->base);
-	v->is_set = xcalloc(m->nuniform, sizeof *v->is_set);
-	for (size_t i = 0; i < m->nuniform; i++)
-		v->base[i] = m->uniform[i].value;
-	for (size_t i = 0; trace && i < trace->nset; i++)
-		v->base[trace->set[i].uniform] = trace->set[i].value;
-	for (size_t i = 0; i < o->nset; i++) {
-		if (set_option(v, o->set[i], err)) {
-			variant_release(v);
-			return -1;
-		}
-	}
-	resolve_passes(v, preset);
-	return 0;
-}
-
-void variant_release(struct variant *v)
-{
-	if (!v)
-		return;
-	free(v->preset);
-	free(v->base);
-	free(v->is_set);
-	free(v->pass);
-	*v = (struct variant){ 0 };
-}
-
 /* A field: tag, length, bytes. */
 static void field(struct buf *out, const char *tag, const void *data, size_t n)
 {
@@ -242,9 +188,10 @@ static void field_value(struct buf *out, const char *tag, const char *name,
 	buf_release(&bytes);
 }
 
-static void field_step(struct buf *out, const struct manifest *m,
-	const struct timeline_step *step)
+void variant_step(const struct variant *v, const struct timeline_step *step,
+	struct buf *out)
 {
+	const struct manifest *m = v->manifest;
 	struct buf bytes = BUF_INIT;
 	field_int(&bytes, "frame", step->frame);
 	for (size_t i = 0; i < step->nset; i++)
@@ -258,7 +205,7 @@ static void field_step(struct buf *out, const struct manifest *m,
 	buf_release(&bytes);
 }
 
-void variant_id(const struct variant *v, struct sha256 *out)
+static void find_id(const struct variant *v, struct sha256 *out)
 {
 	const struct manifest *m = v->manifest;
 	struct buf bytes = BUF_INIT;
@@ -272,52 +219,93 @@ void variant_id(const struct variant *v, struct sha256 *out)
 		field_int(&bytes, "is_set", v->is_set[i]);
 	}
 	for (size_t i = 0; i < v->timeline->nstep; i++)
-		field_step(&bytes, m, &v->timeline->step[i]);
+		variant_step(v, &v->timeline->step[i], &bytes);
 	sha256_of(bytes.data, bytes.len, out);
 	buf_release(&bytes);
 }
 
+int variant_init(struct variant *v, const struct manifest *m,
+	const struct trace *trace, const struct variant_options *options,
+	struct err *err)
+{
+	static const struct variant_options none = { 0 };
+	const struct variant_options *o = options ? options : &none;
+	const char *name = o->preset ? o->preset : trace ? trace->preset : NULL;
+	const struct preset *preset = NULL;
+	*v = (struct variant){ .manifest = m };
+	if (in_limits(o, err))
+		return -1;
+	if (name) {
+		int i = manifest_preset(m, name);
+		if (i < 0)
+			return unknown_preset(m, name, err);
+		preset = &m->preset[i];
+		v->preset = xstrdup(name);
+	}
+	double scale = preset ? preset->render_scale : 1;
+	v->width = o->width ? o->width : trace && trace->width ? trace->width
+		: scaled(m->width, scale);
+	v->height = o->height ? o->height : trace && trace->height
+		? trace->height : scaled(m->height, scale);
+	v->fps = o->fps > 0 ? o->fps : trace && trace->fps > 0 ? trace->fps
+		: m->fps;
+	v->timeline = trace && trace->has_timeline ? &trace->timeline
+		: &m->timeline;
+	v->index = timeline_index_new(v->timeline, m->nuniform);
+	v->base = xcalloc(m->nuniform, sizeof *v->base);
+	v->is_set = xcalloc(m->nuniform, sizeof *v->is_set);
+	for (size_t i = 0; i < m->nuniform; i++)
+		v->base[i] = m->uniform[i].value;
+	for (size_t i = 0; trace && i < trace->nset; i++)
+		v->base[trace->set[i].uniform] = trace->set[i].value;
+	for (size_t i = 0; i < o->nset; i++) {
+		if (set_option(v, o->set[i], err)) {
+			variant_release(v);
+			return -1;
+		}
+	}
+	resolve_passes(v, preset);
+	find_id(v, &v->id);
+	return 0;
+}
+
+void variant_release(struct variant *v)
+{
+	if (!v)
+		return;
+	free(v->preset);
+	timeline_index_free(v->index);
+	free(v->base);
+	free(v->is_set);
+	free(v->pass);
+	*v = (struct variant){ 0 };
+}
+
+void variant_id(const struct variant *v, struct sha256 *out)
+{
+	*out = v->id;
+}
+
 void variant_values(const struct variant *v, int frame, struct value *out)
 {
-	const struct timeline *t = v->timeline;
-	for (size_t i = 0; i < v->manifest->nuniform; i++)
-		out[i] = v->base[i];
-	for (size_t i = 0; i < t->nstep && t->step[i].frame <= frame; i++) {
-		const struct timeline_step *step = &t->step[i];
-		for (size_t k = 0; k < step->nset; k++)
-			if (!v->is_set[step->set[k].uniform])
-				out[step->set[k].uniform] = step->set[k].value;
+	for (size_t i = 0; i < v->manifest->nuniform; i++) {
+		const struct value *set = v->is_set[i] ? NULL :
+			timeline_value(v->index, i, frame);
+		out[i] = set ? *set : v->base[i];
 	}
 }
 
 void variant_mouse(const struct variant *v, int frame, float out[4])
 {
-	const struct timeline *t = v->timeline;
+	const float *mouse = timeline_mouse(v->index, frame);
 	memset(out, 0, 4 * sizeof *out);
-	for (size_t i = 0; i < t->nstep && t->step[i].frame <= frame; i++)
-		if (t->step[i].has_mouse)
-			memcpy(out, t->step[i].mouse, 4 * sizeof *out);
+	if (mouse)
+		memcpy(out, mouse, 4 * sizeof *out);
 }
 
 void variant_keys(const struct variant *v, int frame, uint8_t out[3][256])
 {
-	enum { HELD, PRESSED, TOGGLED };
-	const struct timeline *t = v->timeline;
-	memset(out, 0, 3 * 256);
-	for (size_t i = 0; i < t->nstep && t->step[i].frame <= frame; i++) {
-		const struct timeline_step *step = &t->step[i];
-		uint8_t down[256] = { 0 };
-		if (!step->has_keys)
-			continue;
-		for (size_t k = 0; k < step->nkey; k++)
-			down[step->key[k]] = 1;
-		for (int k = 0; k < 256; k++) {
-			int is_press = down[k] && !out[HELD][k];
-			out[PRESSED][k] = is_press && step->frame == frame;
-			out[TOGGLED][k] ^= (uint8_t)is_press;
-		}
-		memcpy(out[HELD], down, sizeof down);
-	}
+	timeline_keys(v->index, frame, out);
 }
 
 /* Days since 1970-01-01 of the Gregorian calendar, and back
@@ -368,6 +356,7 @@ cJSON *variant_manifest(const struct variant *v)
 	m.width = v->width;
 	m.height = v->height;
 	m.fps = v->fps;
+	m.timeline = *v->timeline;
 	m.pass = xmemdup(m.pass, m.npass * sizeof *m.pass);
 	for (size_t i = 0; i < m.npass; i++) {
 		struct pass *pass = &m.pass[i];

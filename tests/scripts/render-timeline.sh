@@ -142,3 +142,71 @@ expect_text err 'is 7x1'
 expect_pixel target/traces/half@0.sttrace/passes/values-output-0.rgba32f 4 3 1 "0 0 0 $up"
 expect_pixel target/traces/odd@0.sttrace/passes/values-output-0.rgba32f 9 4 2 '0.5 -3 1 9'
 expect_pixel target/traces/won@0.sttrace/passes/values-output-0.rgba32f 9 4 2 '0.5 -3 1 9'
+
+# What a bundle holds of a timeline is what its picture rests on: nothing that
+# comes later, and without feedback nothing that is over.
+mkdir parts && cd parts
+cat >stbuild.json <<'JSON'
+{
+	"format": 1,
+	"project": { "name": "parts" },
+	"render": { "width": 4, "height": 2 },
+	"uniform": [ { "name": "k", "type": "float", "default": 0 },
+		{ "name": "l", "type": "float", "default": 0 } ],
+	"pass": [
+		{ "name": "sum", "kind": "buffer", "source": "sum.frag", "input": [
+			{ "channel": 0, "source": "sum", "frame": "previous" } ] },
+		{ "name": "image", "kind": "image", "source": "image.frag",
+			"input": [ { "channel": 0, "source": "sum" } ] }
+	],
+	"timeline": [ { "frame": 1, "set": { "k": 1 } }, { "frame": 2, "set": { "l": 2 } },
+		{ "frame": 4, "set": { "k": 3 } }, { "frame": 9, "set": { "k": 5 } } ],
+	"trace": [ { "name": "t", "frames": [ 0, 5, 9 ] } ]
+}
+JSON
+cat >sum.frag <<'GLSL'
+void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(p), 0) + k / 255.0; }
+GLSL
+cat >image.frag <<'GLSL'
+void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(p), 0) + vec4(0, l / 255.0, 0, 0); }
+GLSL
+# steps FRAME N: the document and trace.json have so many.
+steps()
+{
+	got=$("$JSONQ" "target/traces/t@$1.sttrace/project.sttf" "$document" 2>/dev/null) || got=0
+	[ "$got" = "$2" ] || fail "$got steps in the document of frame $1, not $2"
+	got=$("$JSONQ" "target/traces/t@$1.sttrace/trace.json" 'resolved_manifest.timeline#' 2>/dev/null) || got=0
+	[ "$got" = "$2" ] || fail "$got steps in trace.json of frame $1, not $2"
+}
+document='stbuild.timeline#'
+capture 0 13
+steps 0 0
+steps 5 3
+steps 9 4
+expect_pixel target/traces/t@5.sttrace/final.png 0 0 '9 11 9 255'
+expect_status 0 "$STBUILD" replay target/traces/t@5.sttrace
+# A later edit leaves earlier frames as they stand, an earlier one does not.
+edit stbuild.json 's/"k": 5/"k": 7/'
+capture 0 2
+expect_bundles current current built
+edit stbuild.json 's/"k": 3/"k": 4/'
+capture 0 11
+expect_bundles current built built
+
+# Without feedback.
+cat >sum.frag <<'GLSL'
+void mainImage(out vec4 c, in vec2 p) { c = vec4(k / 255.0); }
+GLSL
+# At frame 0 it is the same; at 9 the other half, of frame 8, counts.
+capture 0 5
+steps 0 0
+steps 5 1
+steps 9 2
+expect_pixel target/traces/t@5.sttrace/final.png 0 0 '4 6 4 255'
+for frame in 0 5 9; do
+	expect_status 0 "$STBUILD" replay "target/traces/t@$frame.sttrace"
+done
+edit stbuild.json 's/"k": 1 }/"k": 6 }/'
+capture 0 0
+expect_bundles current current current
+cd ..

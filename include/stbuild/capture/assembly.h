@@ -32,7 +32,7 @@ struct piece {
 struct assembly {
 	/* Set by the owner; strings and lists are the assembly's. */
 	char *path;			/* of the bundle */
-	const char *sttf;		/* borrowed: project.sttf */
+	char *sttf;			/* project.sttf */
 	size_t nsttf;
 	struct piece final;		/* the image's target, RGBA8 */
 	struct piece *state;		/* output 0 of buffers, and storage */

@@ -31,6 +31,7 @@ cJSON *git_json(const struct git_state *git);
 
 struct trace_facts {		/* all borrowed */
 	const struct keys *keys;
+	const struct variant *variant;	/* with the timeline that is to be told */
 	int frame;
 	const struct sha256 *source_sha;	/* a pass each, portable text */
 	const struct inputs *inputs;

@@ -8,6 +8,9 @@
  */
 
 #include "project/manifest.h"
+#include "project/timeline.h"
+#include "util/buf.h"
+#include "util/sha256.h"
 
 struct variant_options {		/* of the command line; zeroed: none */
 	const char *preset;
@@ -32,7 +35,9 @@ struct variant {
 	struct value *base;			/* a uniform each: default, then trace.set */
 	int *is_set;	/* a uniform each: given by --set, beats the timeline */
 	const struct timeline *timeline;	/* borrowed from the manifest */
+	struct timeline_index *index;		/* of the timeline */
 	struct variant_pass *pass;		/* a pass each */
+	struct sha256 id;
 };
 
 /* trace may be null: the project's own defaults. */
@@ -42,6 +47,10 @@ int variant_init(struct variant *v, const struct manifest *m,
 void variant_release(struct variant *v);
 /* One hash over all that makes a variant, for names and for sharing sweeps. */
 void variant_id(const struct variant *v, struct sha256 *out);
+
+/* A step of the timeline as bytes, for hashes. */
+void variant_step(const struct variant *v, const struct timeline_step *step,
+	struct buf *out);
 
 /* Custom uniforms at a frame: out has room for manifest->nuniform values. */
 void variant_values(const struct variant *v, int frame, struct value *out);
@@ -54,7 +63,10 @@ void variant_mouse(const struct variant *v, int frame, float out[4]);
 void variant_keys(const struct variant *v, int frame, uint8_t out[3][256]);
 /* iDate: year, month 0..11, day, seconds of the day; at render.date + time. */
 void variant_date(const struct variant *v, int frame, float out[4]);
-/* The manifest with the preset applied, presets still in it: resolved_manifest. */
+/*
+ * The manifest with the preset applied and the variant's timeline, presets
+ * still in it: resolved_manifest.
+ */
 cJSON *variant_manifest(const struct variant *v);
 
 #endif
