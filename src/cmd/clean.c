@@ -168,7 +168,7 @@ static int clean_bundle(struct cleaning *c, const struct bundle_row *row,
 {
 	const struct options *o = c->s->options;
 	char *path = fs_join(c->s->root, row->path);
-	char *reason = NULL;
+	char *reason = NULL, *aside = NULL;
 	int ret = -1;
 	if (fs_exists(path) || is_link(path)) {
 		reason = is_lone_file(row) ? reason_to_keep_file(row, path) :
@@ -180,14 +180,18 @@ static int clean_bundle(struct cleaning *c, const struct bundle_row *row,
 			ret = 0;
 			goto out;
 		}
-		if (!o->dry_run && fs_remove(path, err) < 0)
+		/* As a whole first: half a bundle never stands at its path. */
+		if (!o->dry_run && fs_set_aside(path, &aside, err) < 0)
 			goto out;
 		cJSON_AddItemToArray(c->removed, cJSON_CreateString(path));
 		if (!o->json && !o->silent && !o->question)
 			printf("%s\n", path);
 	}
 	ret = o->dry_run ? 0 : store_remove_bundle(store, row->path, err);
+	if (aside && ret == 0)
+		ret = fs_remove(aside, err);
 out:
+	free(aside);
 	free(reason);
 	free(path);
 	return ret;
@@ -273,7 +277,7 @@ static int is_store(const char *dir, struct err *err)
 		int is_db = !strncmp(name, "stbuild.db", 10);
 		has_db |= is_db;
 		if (is_db || !strcmp(name, "objects") || !strcmp(name, "tmp")
-			|| !strcmp(name, "lock") || !strcmp(name, ".gitignore"))
+			|| !strcmp(name, "runs") || !strcmp(name, "lock") || !strcmp(name, ".gitignore"))
 			continue;
 		err_set(err, STATUS_INPUT, "'%s' holds '%s', which is not "
 			"ours; nothing was removed", dir, name);
@@ -302,7 +306,7 @@ static int clean_store(struct session *s, struct err *err)
 		if (store_open(dir, STORE_EXCLUSIVE, "clean", &store,
 			err) < 0)
 			goto out;
-		if (!o->dry_run && fs_remove(dir, err) < 0)
+		if (!o->dry_run && store_remove(store, err) < 0)
 			goto out;
 		if (!o->json && !o->silent && !o->question)
 			printf("%s\n", dir);

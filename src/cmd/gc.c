@@ -71,6 +71,8 @@ int cmd_gc(struct options *o, const struct args_list *operand,
 		|| set_limits(&s.manifest, &options, err) < 0)
 		goto out;
 	session_close_store(&s);
+	if (!options.dry_run)
+		session_clean(&s);
 	if (store_open(session_store_dir(&s), options.dry_run ? STORE_READ
 		: STORE_EXCLUSIVE, "gc", &store, err) < 0
 		|| collect_run(&s, store, &options, &r, err) < 0)

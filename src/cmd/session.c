@@ -5,6 +5,7 @@
 
 #include "render/stamp.h"
 #include "util/buf.h"
+#include "util/folder.h"
 #include "util/fs.h"
 #include "util/log.h"
 #include "util/mem.h"
@@ -325,6 +326,17 @@ out:
 	errs_release(&errs);
 	repo_commit_release(&commit);
 	return rc;
+}
+
+void session_clean(const struct session *s)
+{
+	static const char *const folder[] = { ".", "target", "target/traces",
+		"target/captures", "target/sounds" };
+	for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
+		char *path = fs_join(s->root, folder[i]);
+		folder_clean(path);
+		free(path);
+	}
 }
 
 void session_close(struct session *s)

@@ -343,9 +343,13 @@ static int prepare_target(const struct session *s, const struct targets *t,
 	char *file = fs_join(dir, ".gitignore");
 	int rc = 0;
 
-	if (is_elsewhere(t))
-		;
-	else if (refuse_links(s, err))
+	if (is_elsewhere(t)) {
+		free(file);
+		free(dir);
+		return 0;
+	}
+	session_clean(s);
+	if (refuse_links(s, err))
 		rc = -1;
 	else if (!fs_exists(file) && (fs_mkdirs(dir, err) ||
 	    fs_write(file, "*\n", 2, 0, err)))

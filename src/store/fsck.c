@@ -17,6 +17,7 @@ struct fsck {
 	struct fsck_result *r;
 	int has_rows;		/* the database can be asked */
 	struct map torn;	/* their hashes */
+	struct map gone;	/* files to remove once the rows are gone */
 };
 
 /* Adds the findings of a pragma: its rows, but for a single "ok". */
@@ -180,8 +181,7 @@ static int check_file(void *data, const char *path, const struct sha256 *sha,
 	sql_end(stmt);
 	if (!f->repair || (!is_torn && id))
 		return 0;
-	if (remove_file(path, err) < 0)
-		return -1;
+	map_puts(&f->gone, path, 1);
 	return id ? sql_run(f->s, SQL_OBJECT_REMOVE, err, "n", id) : 0;
 }
 
@@ -292,8 +292,12 @@ int fsck_run(struct store *s, int repair, struct fsck_result *out,
 		store_rollback(s);
 	else
 		ret = store_commit(s, err);
+	/* Killed before this, it leaves files that no row names: no damage. */
+	for (size_t i = 0; i < f.gone.nentry && ret == 0; i++)
+		ret = remove_file(f.gone.entry[i].key, err);
 out:
 	map_release(&f.torn);
+	map_release(&f.gone);
 	return ret < 0 ? err_wrap(err, "while checking the store '%s'", s->dir)
 		: 0;
 }

@@ -3,12 +3,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/db.h"
+#include "util/folder.h"
 #include "util/mem.h"
 #include "util/proc.h"
 
+#define RUN_AGE (30 * (int64_t)STORE_DAY)	/* of records of null runs */
 #define BATCH 256			/* LIMIT of OBJECT_OLDEST */
 #define ROW_AGE (180 * (int64_t)STORE_DAY)	/* of rows nothing refers to */
 
@@ -58,15 +61,18 @@ static int next_batch(struct gc *g, struct victim v[BATCH], int64_t used,
 	return ret < 0 ? -1 : n;
 }
 
-/* File first: a row without its object is a miss, and goes at the next run. */
-static int drop(struct gc *g, const struct victim *v, struct err *err)
+/*
+ * After its row: killed in between, gc leaves a file that no row names, which
+ * is no damage and goes at the next one.
+ */
+static int drop_file(struct gc *g, const struct victim *v, struct err *err)
 {
 	char *path = object_path(g->s, &v->sha);
 	int ret = 0;
 	if (unlink(path) < 0 && errno != ENOENT)
 		ret = err_errno(err, STATUS_MACHINE, "cannot remove '%s'", path);
 	free(path);
-	return ret ? ret : sql_run(g->s, SQL_OBJECT_REMOVE, err, "n", v->id);
+	return ret;
 }
 
 /* Removes by age and size, oldest first, a transaction a batch. */
@@ -74,7 +80,7 @@ static int remove_old(struct gc *g, struct err *err)
 {
 	const struct gc_options *o = g->o;
 	struct gc_result *r = g->r;
-	struct victim v[BATCH] = { { 0 } };
+	struct victim v[BATCH] = { { 0 } }, gone[BATCH];
 	int64_t used = INT64_MIN, id = INT64_MIN;
 	double oldest = (double)store_now() - o->max_age_s;
 	for (;;) {
@@ -83,7 +89,7 @@ static int remove_old(struct gc *g, struct err *err)
 			return n;
 		if (!o->dry_run && store_begin(g->s, err) < 0)
 			return -1;
-		int i, is_done = 0, ret = 0;
+		int i, is_done = 0, ret = 0, ngone = 0;
 		for (i = 0; i < n && !ret && !is_done; i++) {
 			is_done = !(o->max_bytes && r->kept_bytes > o->max_bytes)
 				&& !(o->max_age_s > 0 && (double)v[i].used < oldest);
@@ -94,21 +100,25 @@ static int remove_old(struct gc *g, struct err *err)
 			if (is_done || (o->is_kept && o->is_kept(o->data, &v[i].sha)))
 				continue;
 			if (!o->dry_run)
-				ret = drop(g, &v[i], err);
+				ret = sql_run(g->s, SQL_OBJECT_REMOVE, err, "n",
+					v[i].id);
 			if (ret < 0)
 				break;
+			gone[ngone++] = v[i];
 			r->nremoved++;
 			r->removed_bytes += v[i].size;
 			r->nkept--;
 			r->kept_bytes -= v[i].size;
 		}
 		if (ret < 0) {
-			/* What was unlinked before stays recorded, as a miss. */
 			store_rollback(g->s);
 			return -1;
 		}
 		if (!o->dry_run && store_commit(g->s, err) < 0)
 			return -1;
+		for (int k = 0; k < ngone && !o->dry_run; k++)
+			if (drop_file(g, &gone[k], err) < 0)
+				return -1;
 		if (is_done)
 			return 0;
 		used = v[n - 1].used;
@@ -151,6 +161,29 @@ static int empty_tmp(struct gc *g, struct err *err)
 		closedir(dir);
 	free(path);
 	return ret;
+}
+
+/* Records of null runs that nobody has renewed for long. */
+static void remove_runs(struct gc *g)
+{
+	char *path = fs_join(g->s->dir, "runs");
+	DIR *dir = opendir(path);
+	int64_t age = g->o->max_age_s > 0 && g->o->max_age_s < RUN_AGE
+		? (int64_t)g->o->max_age_s : RUN_AGE;
+	for (const struct dirent *d; dir && (d = readdir(dir)); ) {
+		struct sha256 sha;
+		struct stat st;
+		char *name = fs_join(path, d->d_name);
+		/* A lost record only costs a longer run. */
+		if (!sha256_parse(d->d_name, &sha) && !lstat(name, &st)
+			&& (int64_t)st.st_mtime < store_now() - age)
+			unlink(name);
+		free(name);
+	}
+	if (dir)
+		closedir(dir);
+	folder_clean(path);
+	free(path);
 }
 
 static int is_recorded(struct gc *g, const struct sha256 *sha,
@@ -209,6 +242,7 @@ static int sweep(struct gc *g, struct err *err)
 		return -1;
 	if (g->o->dry_run)
 		return 0;
+	remove_runs(g);
 	/* Set also when time runs out: it does not get less by trying again. */
 	if (sql_run(g->s, SQL_SWEPT_SET, err, "n", now) < 0)
 		return -1;

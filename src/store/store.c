@@ -1,5 +1,6 @@
 #include "store/db.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -143,15 +144,32 @@ static int create_folders(struct store *s, struct err *err)
 	return ret;
 }
 
+static int is_same_file(int fd, const char *path)
+{
+	struct stat open, there;
+	return !fstat(fd, &open) && !stat(path, &there)
+		&& open.st_dev == there.st_dev && open.st_ino == there.st_ino;
+}
+
 static int open_locked(struct store *s, const char *command, struct err *err)
 {
 	int is_exclusive = s->mode != STORE_BUILD;
 	enum schema_state state;
 	char *path = fs_join(s->dir, "lock");
-	int ret = lock_open(path, &s->lock_fd, err);
-	if (!ret)
-		ret = lock_take(s->lock_fd, path, is_exclusive,
-			s->mode == STORE_TRY_EXCLUSIVE, command, err);
+	int ret = 0, is_stale = 1;
+	/* "clean --store" may have taken the file away while we waited. */
+	while (!ret && is_stale) {
+		if (s->lock_fd >= 0)
+			close(s->lock_fd);
+		if (s->mode == STORE_BUILD)
+			ret = create_folders(s, err);
+		if (!ret)
+			ret = lock_open(path, &s->lock_fd, err);
+		if (!ret)
+			ret = lock_take(s->lock_fd, path, is_exclusive,
+				s->mode == STORE_TRY_EXCLUSIVE, command, err);
+		is_stale = !ret && !is_same_file(s->lock_fd, path);
+	}
 	if (ret < 0)
 		goto out;
 	ret = db_connect(s, err);
@@ -194,7 +212,11 @@ int store_open(const char *dir, enum store_mode mode, const char *command,
 	s->mode = mode;
 	s->lock_fd = -1;
 	int is_there = fs_exists(s->db_path);
-	if (mode == STORE_BUILD && !is_there)
+	/* What may not be looked at is not empty. */
+	if (!is_there && errno != ENOENT && errno != ENOTDIR)
+		ret = err_errno(err, STATUS_MACHINE, "cannot look at '%s'",
+			s->db_path);
+	if (!ret && mode == STORE_BUILD && !is_there)
 		ret = create_folders(s, err);
 	if (!ret && mode == STORE_READ && is_there)
 		ret = open_read(s, err);
@@ -246,6 +268,30 @@ void store_close(struct store *s)
 	free(s->dir);
 	free(s->db_path);
 	free(s);
+}
+
+int store_remove(struct store *s, struct err *err)
+{
+	char *aside;
+	/* SQLite removes its log by name, which may be another's then. */
+	db_disconnect(s);
+	s->mode = STORE_READ;
+	if (fs_set_aside(s->dir, &aside, err) == 0) {
+		int ret = fs_remove(aside, err);
+		free(aside);
+		return ret;
+	}
+	/* Its folder cannot be moved: without a database nothing is missing. */
+	err_release(err);
+	static const char *const end[] = { "", "-wal", "-shm", "-journal" };
+	for (size_t i = 0; i < sizeof end / sizeof *end; i++) {
+		char *name = xasprintf("%s%s", s->db_path, end[i]);
+		int ret = fs_remove(name, err);
+		free(name);
+		if (ret < 0)
+			return -1;
+	}
+	return fs_remove(s->dir, err);
 }
 
 const char *store_dir(const struct store *s)

@@ -450,6 +450,26 @@ int fs_remove(const char *path, struct err *err)
 	return 0;
 }
 
+int fs_set_aside(const char *path, char **aside, struct err *err)
+{
+	struct stat st;
+	/* A link is moved itself, whatever its end. */
+	char *bare = xstrdup(path);
+	for (size_t n = strlen(bare); n > 1 && bare[n - 1] == '/'; n--)
+		bare[n - 1] = '\0';
+	do
+		*aside = aside_name(bare);
+	while (lstat(*aside, &st) == 0 && (free(*aside), 1));
+	int ret = rename(bare, *aside);
+	if (ret < 0) {
+		err_errno(err, STATUS_MACHINE, "cannot remove '%s'", path);
+		free(*aside);
+		*aside = NULL;
+	}
+	free(bare);
+	return ret;
+}
+
 /* 0 when the two have changed places at once; else -1 and errno. */
 static int swap(const char *a, const char *b)
 {

@@ -77,6 +77,9 @@ expect_status 2 "$STBUILD" --store foreign clean --store
 expect_text err "'foreign' holds 'letters', which is not ours; nothing was removed"
 [ -f foreign/letters ] || fail 'clean --store removed a foreign folder'
 expect_status 2 "$STBUILD" --store src clean --store
+# Records of null runs, and what was left by a run that was killed.
+mkdir .stbuild/runs
+: >.stbuild/runs/record
 expect_status 0 "$STBUILD" clean --store -n
 [ -d .stbuild ] || fail 'clean --store -n removed the store'
 # A question removes nothing either.

@@ -90,6 +90,8 @@ int session_at(struct session *s, const char *commit, struct errs *errs)
 	WARN_UNUSED;
 /* Without a project or a store: for what needs a worker only. */
 void session_bare(struct session *s, struct options *o, const char *command);
+/* Removes what killed processes left in the project's own folders. */
+void session_clean(const struct session *s);
 /* Takes a zeroed one, and one whose opening failed. */
 void session_close(struct session *s);
 

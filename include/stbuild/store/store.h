@@ -44,6 +44,12 @@ enum store_mode {
 int store_open(const char *dir, enum store_mode mode, const char *command,
 	struct store **out, struct err *err) WARN_UNUSED;
 void store_close(struct store *s);
+/*
+ * Removes the whole store, which is open exclusively; only store_close may
+ * follow. It goes out of its place at once: killed midway, this leaves no half
+ * of a store.
+ */
+int store_remove(struct store *s, struct err *err) WARN_UNUSED;
 /* 0 for STORE_READ: what adds rows would fail. */
 int store_can_write(const struct store *s);
 const char *store_dir(const struct store *s);

@@ -66,6 +66,12 @@ int fs_hash(const char *path, struct sha256 *out, uint64_t *size,
 int fs_mkdirs(const char *path, struct err *err) WARN_UNUSED;
 /* Removes the file or folder, links not followed; absent is fine. */
 int fs_remove(const char *path, struct err *err) WARN_UNUSED;
+/*
+ * Renames a file or folder to a name beside it by which leftovers are known
+ * (folder.h): *aside, the caller's. What is removed under that name is never
+ * half there under its own.
+ */
+int fs_set_aside(const char *path, char **aside, struct err *err) WARN_UNUSED;
 /* Copies a file by reflink where the file system can, else its bytes. */
 int fs_copy(const char *from, const char *to, int durable, struct err *err)
 	WARN_UNUSED;
