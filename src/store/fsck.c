@@ -220,6 +220,43 @@ static int check_rows(struct fsck *f, struct err *err)
 	return ret;
 }
 
+/* Rows that do not say what was written there. */
+static int check_sums(struct fsck *f, struct err *err)
+{
+	static const struct {
+		const char *table, *sum;
+	} list[] = {
+		{ "product", SUM_PRODUCT }, { "derived", SUM_PRODUCT },
+		{ "node", SUM_NODE }, { "alias", SUM_ALIAS },
+		{ "program", SUM_PROGRAM }, { "driver", SUM_DRIVER },
+		{ "stat", SUM_STAT }, { "blob", SUM_BLOB },
+		{ "memo", SUM_MEMO }, { "bundle", SUM_BUNDLE }
+	};
+	int ret = 0;
+	for (size_t i = 0; i < sizeof list / sizeof *list && !ret; i++) {
+		/* Rows that lead nowhere are counted by foreign_key_check. */
+		int has_object = i < 2;
+		char *where = xasprintf("FROM %s WHERE sum <> %s%s", list[i].table,
+			list[i].sum, has_object
+			? " AND object IN (SELECT id FROM object)" : "");
+		char *count = xasprintf("SELECT count(*) %s", where);
+		char *drop = xasprintf("DELETE %s", where);
+		int64_t n = 0;
+		ret = sql_number(f->s, count, &n, err);
+		if (!ret && n)
+			log_verbose("%s: %lld rows of '%s' are not as they were"
+				" written", f->s->db_path, (long long)n,
+				list[i].table);
+		f->r->nbad_row += (uint64_t)n;
+		if (!ret && n && f->repair)
+			ret = sql_exec(f->s, drop, err);
+		free(where);
+		free(count);
+		free(drop);
+	}
+	return ret;
+}
+
 static int check_bundles(struct fsck *f, struct err *err)
 {
 	sqlite3_stmt *stmt;
@@ -249,7 +286,8 @@ static int check_all(struct fsck *f, struct err *err)
 		return -1;
 	if (!f->has_rows)
 		return 0;
-	if (check_rows(f, err) < 0 || check_bundles(f, err) < 0)
+	if (check_sums(f, err) < 0 || check_rows(f, err) < 0
+		|| check_bundles(f, err) < 0)
 		return -1;
 	if (!f->repair)
 		return 0;

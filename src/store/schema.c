@@ -135,8 +135,25 @@ static const char version_1[] =
 	" name TEXT NOT NULL PRIMARY KEY,"
 	" value INTEGER NOT NULL) WITHOUT ROWID;";
 
+#define ADD_SUM(table, sum) \
+	"ALTER TABLE " table " ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;" \
+	"UPDATE " table " SET sum = " sum ";"
+
+/* What is there is taken for right: nothing says otherwise. */
+static const char version_2[] =
+	ADD_SUM("product", SUM_PRODUCT)
+	ADD_SUM("derived", SUM_PRODUCT)
+	ADD_SUM("node", SUM_NODE)
+	ADD_SUM("alias", SUM_ALIAS)
+	ADD_SUM("program", SUM_PROGRAM)
+	ADD_SUM("driver", SUM_DRIVER)
+	ADD_SUM("stat", SUM_STAT)
+	ADD_SUM("blob", SUM_BLOB)
+	ADD_SUM("memo", SUM_MEMO)
+	ADD_SUM("bundle", SUM_BUNDLE);
+
 const char *const schema_upgrade[] = {
-	version_1
+	version_1, version_2
 };
 
 const int schema_version = sizeof schema_upgrade / sizeof *schema_upgrade;
@@ -176,6 +193,8 @@ int schema_connect(struct store *s, struct err *err)
 	sqlite3_busy_timeout(s->db, 30 * 1000);
 	sqlite3_extended_result_codes(s->db, 1);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	if (sql_add_sum(s, err) < 0)
+		return -1;
 	return sql_exec(s, "PRAGMA foreign_keys = ON;"
 		" PRAGMA synchronous = NORMAL;"
 		" PRAGMA trusted_schema = OFF;"

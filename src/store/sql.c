@@ -57,6 +57,46 @@ int sql_failed(struct store *s, int code, const char *what, struct err *err)
 	return err_wrap(err, "in %s", what);
 }
 
+static uint64_t add_bytes(uint64_t sum, const void *data, size_t n)
+{
+	const unsigned char *p = data;
+	while (n--)
+		sum = (sum ^ *p++) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+/* FNV-1a over type, length and bytes of each value. */
+static void row_sum(sqlite3_context *context, int n, sqlite3_value **value)
+{
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+	for (int i = 0; i < n; i++) {
+		unsigned char head[9] = { (unsigned char)sqlite3_value_type(value[i]) };
+		const void *data = NULL;
+		size_t size = 0;
+		uint64_t number = 0;
+		if (head[0] == SQLITE_INTEGER) {
+			number = (uint64_t)sqlite3_value_int64(value[i]);
+		} else if (head[0] != SQLITE_NULL) {
+			data = sqlite3_value_blob(value[i]);
+			number = size = (size_t)sqlite3_value_bytes(value[i]);
+		}
+		for (int k = 0; k < 8; k++)
+			head[1 + k] = (unsigned char)(number >> 8 * k);
+		sum = add_bytes(sum, head, sizeof head);
+		if (data)
+			sum = add_bytes(sum, data, size);
+	}
+	sqlite3_result_int64(context, (sqlite3_int64)sum);
+}
+
+int sql_add_sum(struct store *s, struct err *err)
+{
+	int code = sqlite3_create_function_v2(s->db, "row_sum", -1, SQLITE_UTF8
+		| SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, row_sum, NULL,
+		NULL, NULL);
+	return code == SQLITE_OK ? 0 : sql_failed(s, code, "row_sum", err);
+}
+
 /* 0 and the statement ready for values, or -1. */
 static int prepare(struct store *s, enum sql id, unsigned flags,
 	sqlite3_stmt **out, struct err *err)

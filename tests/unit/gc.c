@@ -348,7 +348,7 @@ static void check(void)
 	change(s, "UPDATE object SET size = 5 WHERE id = 4");
 	object(s, 60);
 	change(s, "PRAGMA foreign_keys = OFF; INSERT INTO product"
-		" VALUES (zeroblob(32), 0, 12345); PRAGMA foreign_keys = ON");
+		" VALUES (zeroblob(32), 0, 12345, 0); PRAGMA foreign_keys = ON");
 	struct bundle_row bundle = { .path = "p" };
 	CHECK(works(store_add_bundle(s, &bundle, &err)));
 	change(s, "UPDATE bundle SET file = x'0102'");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "store/db.h"
+#include "store/gc.h"
 #include "util/buf.h"
 #include "util/log.h"
 #include "util/mem.h"
@@ -966,13 +967,24 @@ static void locks(void)
 
 static void upgrades(void)
 {
-	/* A store of version 1, and a program that knows three. */
+	/* A store of our version, and a program that knows two more. */
 	static const char two[] = "ALTER TABLE alias RENAME TO old;"
-		" CREATE TABLE alias (key BLOB PRIMARY KEY, earlier BLOB, used);"
+		" CREATE TABLE alias (key BLOB PRIMARY KEY, earlier BLOB, used,"
+		" sum);"
 		" INSERT INTO alias SELECT * FROM old; DROP TABLE old";
 	static const char three[] = "CREATE TABLE third (a)";
 	static const char bad[] = "CREATE TABLE fourth (a); CREATE TABLE third (b)";
-	const char *list[4] = { schema_upgrade[0], two, three, bad };
+	const int v = schema_version;
+	const char *list[16] = { 0 };
+	for (int i = 0; i < v; i++)
+		list[i] = schema_upgrade[i];
+	list[v] = two;
+	list[v + 1] = three;
+	list[v + 2] = bad;
+	char *copy = xasprintf("old/stbuild.db.v%d.bak", v);
+	char *says = xasprintf("while upgrading the store from version %d", v + 2);
+	char *newer = xasprintf("written by a newer stbuild (its version is %d",
+		v + 2);
 	struct sha256 a = h(1), b = h(2), out;
 	enum schema_state state;
 	int version;
@@ -980,44 +992,121 @@ static void upgrades(void)
 	store_close(s);
 	CHECK(works(fs_mkdirs("old/tmp", &err)));
 	s = open_store("old", STORE_BUILD);
-	if (schema_version != 1)
-		CHECK(works(sql_exec(s, "PRAGMA user_version = 1", &err)));
 	CHECK(works(store_add_alias(s, &a, &b, &err)));
-	CHECK(works(schema_check(s, 3, &state, &version, &err)));
+	CHECK(works(schema_check(s, v + 2, &state, &version, &err)));
 	CHECK_INT(state, SCHEMA_OLD);
-	CHECK_INT(version, 1);
+	CHECK_INT(version, v);
 	sql_close_all(s);
-	CHECK(works(schema_apply(s, list, 3, &err)));
-	CHECK(works(schema_check(s, 3, &state, &version, &err)));
+	CHECK(works(schema_apply(s, list, v + 2, &err)));
+	CHECK(works(schema_check(s, v + 2, &state, &version, &err)));
 	CHECK_INT(state, SCHEMA_CURRENT);
 	CHECK_INT(number(s, "SELECT count(*) FROM third"), 0);
 	CHECK_INT(number(s, "PRAGMA foreign_keys"), 1);
 	CHECK_INT(store_alias(s, &a, &out), 1);
 	CHECK(same(out, b));
-	CHECK(fs_exists("old/stbuild.db.v1.bak"));
+	CHECK(fs_exists(copy));
 	/* Done already: nothing happens. */
-	CHECK(works(schema_apply(s, list, 3, &err)));
+	CHECK(works(schema_apply(s, list, v + 2, &err)));
 	/* One that fails leaves all as it was. */
 	sql_close_all(s);
-	CHECK(fails(schema_apply(s, list, 4, &err),
-		"while upgrading the store from version 3"));
-	CHECK_INT(number(s, "PRAGMA user_version"), 3);
+	CHECK(fails(schema_apply(s, list, v + 3, &err), says));
+	CHECK_INT(number(s, "PRAGMA user_version"), v + 2);
 	CHECK_INT(number(s, "SELECT count(*) FROM sqlite_master"
 		" WHERE name = 'fourth'"), 0);
 	CHECK_INT(store_alias(s, &a, &out), 1);
 	/* Newer than we: refused in every mode. */
 	store_close(s);
 	CHECK(fails(store_open("old", STORE_BUILD, "x", &s, &err),
-		"written by a newer stbuild (its version is 3"));
+		newer));
 	CHECK(fails(store_open("old", STORE_READ, "x", &s, &err), "newer stbuild"));
 	CHECK(fails(store_open("old", STORE_EXCLUSIVE, "x", &s, &err),
 		"newer stbuild"));
 	/* The copy is the old store. */
-	CHECK_INT(rename("old/stbuild.db.v1.bak", "old/stbuild.db"), 0);
+	CHECK_INT(rename(copy, "old/stbuild.db"), 0);
 	s = open_store("old", STORE_READ);
-	CHECK_INT(number(s, "PRAGMA user_version"), 1);
+	CHECK_INT(number(s, "PRAGMA user_version"), v);
 	CHECK_INT(store_alias(s, &a, &out), 1);
 	store_close(s);
+	free(copy);
+	free(says);
+	free(newer);
+}
+
+static int cache_gets(struct store *s, const struct fs_stamp *stamp)
+{
+	const struct tree_cache *cache = store_stat_cache(s);
+	struct sha256 sha;
+	/* Old stamps of the clock's first second: trusted. */
+	return cache->get(cache->data, stamp, &sha);
+}
+
+/* Bits that flip in a row: it is not found, and fsck counts and drops it. */
+static void flipped_rows(void)
+{
+	static const char *const flip[] = {
+		"UPDATE alias SET earlier = x'\
+0000000000000000000000000000000000000000000000000000000000000001'",
+		"UPDATE program SET reflection = x'ff00'",
+		"UPDATE program SET ok = 0",
+		"UPDATE node SET gpu_ns = gpu_ns + 1",
+		"UPDATE memo SET data = x'00'",
+		"UPDATE product SET object = (SELECT max(id) FROM object)"
+			" WHERE object = (SELECT min(id) FROM object)",
+		"UPDATE stat SET size = size + 1",
+		"UPDATE blob SET sha = zeroblob(32)"
+	};
+	for (size_t i = 0; i < sizeof flip / sizeof *flip; i++) {
+		struct store *s = open_store("flip", STORE_EXCLUSIVE);
+		store_close(s);
+		s = open_store("flip", STORE_BUILD);
+		struct sha256 a = h(1), b = h(2);
+		struct product p = { .key = a, .index = 0, .size = 3 };
+		struct product q = { .key = b, .index = 0, .size = 3 };
+		struct program_row program = { .program_id = a, .driver = b, .ok = 1,
+			.log = "", .reflection = "xy", .nreflection = 2 };
+		struct node_row node = { .key = a, .pass = "p", .shape = "s",
+			.width = 1, .height = 1, .gpu_ns = 5, .bytes = 3 };
+		struct fs_stamp stamp = { 1, 2, 3, 4, 5 };
+		unsigned char oid[20] = { 7 };
+		CHECK(object_write("flip", "abc", 3, &p.object, &err) >= 0);
+		CHECK(object_write("flip", "abd", 3, &q.object, &err) >= 0);
+		const struct tree_cache *cache = store_stat_cache(s);
+		CHECK(works(store_begin(s, &err)));
+		CHECK(works(store_add_product(s, &p, &err)));
+		CHECK(works(store_add_product(s, &q, &err)));
+		CHECK(works(store_add_alias(s, &a, &b, &err)));
+		CHECK(works(store_add_program(s, &program, &err)));
+		CHECK(works(store_add_node(s, &node, &err)));
+		CHECK(works(store_add_memo(s, "kind", &a, "data", 4, &err)));
+		CHECK(works(store_add_blob(s, oid, &a, &err)));
+		cache->put(cache->data, &stamp, &a);
+		CHECK(works(store_commit(s, &err)));
+		store_close(s);
+		s = open_store("flip", STORE_EXCLUSIVE);
+		struct fsck_result r;
+		CHECK(works(fsck_run(s, 0, &r, &err)));
+		CHECK_INT(r.nbad_row, 0);
+		CHECK(works(sql_exec(s, flip[i], &err)));
+		struct buf memo = BUF_INIT;
+		struct sha256 out;
+		struct program_row known = { .ok = 0 };
+		struct node_row seen;
+		/* One of them all is not found any more. */
+		int n = store_alias(s, &a, &out) + store_program(s, &a, &b, &known)
+			+ store_node(s, &a, &seen) + store_memo(s, "kind", &a, &memo)
+			+ store_product(s, &a, 0, &p) + store_blob(s, oid, &out)
+			+ !cache_gets(s, &stamp);
+		CHECK_INT(n, 6);
+		buf_release(&memo);
+		program_row_release(&known);
+		CHECK(works(fsck_run(s, 0, &r, &err)));
+		CHECK_INT(r.nbad_row, 1);
+		CHECK(works(fsck_run(s, 1, &r, &err)));
+		CHECK(works(fsck_run(s, 0, &r, &err)));
+		CHECK_INT(r.nbad_row, 0);
+		store_close(s);
+		CHECK(works(fs_remove("flip", &err)));
+	}
 }
 
 static void foreign_and_damaged(void)
@@ -1212,6 +1301,7 @@ int main(void)
 	uses();
 	locks();
 	upgrades();
+	flipped_rows();
 	foreign_and_damaged();
 	read_only();
 	full_disk();

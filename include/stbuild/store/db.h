@@ -67,6 +67,32 @@ struct store {
 	char *node_pass, *node_shape;	/* behind store_node's row */
 };
 
+/* Sums of rows (sql.c) ---------------------------------------------------- */
+
+/*
+ * Pages of a database have no checksums: bits that flip there are read like
+ * any others. So each row that decides over pictures has a sum over what it
+ * says, by the function row_sum of our connections, and one that fails it is
+ * not found; fsck counts it. What only orders rows by their use is left out.
+ * A product's sum is over its object's name, not over the number of its row.
+ */
+#define SUM_PRODUCT "row_sum(key, output," \
+	" (SELECT sha FROM object WHERE id = object))"
+#define SUM_NODE "row_sum(key, pass, width, height, gpu_ns, bytes, frame, shape)"
+#define SUM_ALIAS "row_sum(key, earlier)"
+#define SUM_PROGRAM "row_sum(program_id, driver, ok, log, reflection)"
+#define SUM_DRIVER "row_sum(option, identity, identity_text, vendor, renderer," \
+	" version, glsl_version, device, gl_version, has_es3, is_software," \
+	" max_texture_size, max_storage_bindings, max_storage_bytes, mapped, stamp)"
+#define SUM_STAT "row_sum(dev, ino, size, mtime_ns, ctime_ns, sha, is_trusted)"
+#define SUM_BLOB "row_sum(oid, sha)"
+#define SUM_MEMO "row_sum(kind, key, data)"
+#define SUM_BUNDLE "row_sum(path, trace, frame, variant, stable_id, content_id," \
+	" commit_id, is_dirty, file, inputs_id)"
+
+/* Gives the connection its row_sum. */
+int sql_add_sum(struct store *s, struct err *err) WARN_UNUSED;
+
 /* Statements -------------------------------------------------------------- */
 
 const char *sql_name(enum sql id);
