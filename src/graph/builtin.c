@@ -1,11 +1,11 @@
 #include "graph/builtin.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "util/limits.h"
 #include "util/mem.h"
 
 #define CUBE_SIZE 1024		/* of a cubemap pass's faces, as on the site */
@@ -95,15 +95,34 @@ const struct input_ref *pass_channel(const struct pass *pass, int channel)
 	return NULL;
 }
 
+unsigned channels_active(const struct reflection *r)
+{
+	unsigned channels = 0;
+
+	/* "iChannel12", or "iCh2.sampler" */
+	for (size_t i = 0; i < r->nuniform; i++) {
+		const char *name = r->uniform[i].name, *end = ".sampler";
+		unsigned n = 0;
+		if (strncmp(name, "iCh", 3) != 0)
+			continue;
+		name += 3;
+		if (strncmp(name, "annel", 5) == 0) {
+			name += 5;
+			end = "";
+		}
+		if (*name < '0' || *name > '9')
+			continue;
+		for (; *name >= '0' && *name <= '9' && n < LIMIT_CHANNELS; name++)
+			n = 10 * n + (unsigned)(*name - '0');
+		if (n < LIMIT_CHANNELS && strcmp(name, end) == 0)
+			channels |= 1u << n;
+	}
+	return channels;
+}
+
 int channel_is_active(const struct reflection *r, int channel)
 {
-	char name[32];
-
-	snprintf(name, sizeof name, "iChannel%d", channel);
-	if (reflection_uniform(r, name))
-		return 1;
-	snprintf(name, sizeof name, "iCh%d.sampler", channel);
-	return reflection_uniform(r, name) != NULL;
+	return channels_active(r) >> channel & 1;
 }
 
 void channel_resolution(const struct scene *scene, int p, int channel,

@@ -204,9 +204,10 @@ static void add_keyboard(const struct variant *v, int channel, int t,
 static void add_channels(const struct keys *k, int p, int t, struct facts *out)
 {
 	const struct variant *v = k->scene->variant;
+	unsigned active = channels_active(k->program[p].reflection);
 
 	for (int c = 0; c < LIMIT_CHANNELS; c++) {
-		if (!channel_is_active(k->program[p].reflection, c))
+		if (!(active >> c & 1))
 			continue;
 		const struct input_ref *in =
 			pass_channel(&v->manifest->pass[p], c);

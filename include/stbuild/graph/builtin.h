@@ -72,5 +72,7 @@ void music_texels(const struct variant *v, uint8_t out[2 * 512 * 4]);
 const struct input_ref *pass_channel(const struct pass *pass, int channel);
 /* 1 when the reflection uses the sampler of a channel (iChannelN or iChN). */
 int channel_is_active(const struct reflection *r, int channel);
+/* The same of all channels: bit N. */
+unsigned channels_active(const struct reflection *r);
 
 #endif
