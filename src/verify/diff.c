@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/fields.h"
+#include "graph/facts.h"
 #include "util/fs.h"
 #include "util/limits.h"
 #include "util/mem.h"
@@ -191,58 +192,24 @@ static void compare_picture(struct diff *d)
 
 /* What of their making differs ------------------------------------------------ */
 
-static char *text_of(const cJSON *json)
+/* Facts of a bundle, with the values as its document spells them. */
+static void add_item(struct facts *out, enum fact_kind kind, const cJSON *item,
+	const char *name)
 {
 	struct buf text = BUF_INIT;
-	if (!json)
-		return NULL;
-	if (cJSON_IsString(json))
-		return xstrdup(json->valuestring);
-	fields_print(json, FIELDS_COMPACT, &text);
-	return buf_detach(&text);
-}
 
-/* name is taken over. */
-static void add_cause(struct diff *d, const char *kind, char *name,
-	const cJSON *a, const cJSON *b)
-{
-	if (d->ncause >= LIMIT_ERRORS) {
-		free(name);
-		return;
-	}
-	d->cause = array_grow(d->cause, d->ncause, &d->cause_cap,
-		sizeof *d->cause);
-	d->cause[d->ncause++] = (struct diff_cause) { kind, name, text_of(a),
-		text_of(b) };
+	if (cJSON_IsString(item))
+		buf_addstr(&text, item->valuestring);
+	else if (item)
+		fields_print(item, FIELDS_COMPACT, &text);
+	if (item)
+		facts_add_bytes(out, kind, name, FACT_NONE, text.data, text.len);
+	buf_release(&text);
 }
 
 static const cJSON *get(const struct bundle *b, const char *key)
 {
 	return cJSON_GetObjectItemCaseSensitive(b->json, key);
-}
-
-static int is_same(const cJSON *a, const cJSON *b)
-{
-	return (!a && !b) || (a && b && cJSON_Compare(a, b, 1));
-}
-
-/* Keys of two tables of the bundles whose values differ, in order. */
-static void compare_tables(struct diff *d, const char *key, const char *kind,
-	const char *what)
-{
-	const cJSON *a = get(&d->a.bundle, key), *b = get(&d->b.bundle, key);
-	const cJSON *item;
-	cJSON_ArrayForEach(item, a) {
-		const cJSON *other = cJSON_GetObjectItemCaseSensitive(b,
-			item->string);
-		if (!is_same(item, other))
-			add_cause(d, kind, xasprintf("%s '%s'", what,
-				item->string), item, other);
-	}
-	cJSON_ArrayForEach(item, b)
-		if (!cJSON_GetObjectItemCaseSensitive(a, item->string))
-			add_cause(d, kind, xasprintf("%s '%s'", what,
-				item->string), NULL, item);
 }
 
 static int is_left_out(const char *path)
@@ -257,85 +224,85 @@ static int is_left_out(const char *path)
 	return 0;
 }
 
-/* Leaves of the manifests that differ, by their key paths. */
-static void compare_manifests(struct diff *d, const char *path,
-	const cJSON *a, const cJSON *b)
+static void add_table(const struct bundle *b, const char *key, enum fact_kind kind,
+	struct facts *out)
 {
-	if (is_same(a, b) || is_left_out(path))
-		return;
 	const cJSON *item;
-	if (a && b && cJSON_IsObject(a) && cJSON_IsObject(b)) {
-		const char *dot = *path ? "." : "";
-		cJSON_ArrayForEach(item, a) {
-			char *deeper = xasprintf("%s%s%s", path, dot,
-				item->string);
-			compare_manifests(d, deeper, item,
-				cJSON_GetObjectItemCaseSensitive(b,
-					item->string));
-			free(deeper);
-		}
-		cJSON_ArrayForEach(item, b) {
-			if (cJSON_GetObjectItemCaseSensitive(a, item->string))
-				continue;
-			char *deeper = xasprintf("%s%s%s", path, dot,
-				item->string);
-			compare_manifests(d, deeper, NULL, item);
-			free(deeper);
-		}
-		return;
-	}
-	if (a && b && cJSON_IsArray(a) && cJSON_IsArray(b)) {
-		const cJSON *x = a->child, *y = b->child;
-		for (int i = 0; x || y; i++) {
-			char *deeper = xasprintf("%s[%d]", path, i);
-			compare_manifests(d, deeper, x, y);
-			free(deeper);
-			x = x ? x->next : NULL;
-			y = y ? y->next : NULL;
-		}
-		return;
-	}
-	add_cause(d, "input", xasprintf("manifest %s", path), a, b);
+
+	cJSON_ArrayForEach(item, get(b, key))
+		add_item(out, kind, item, item->string);
 }
 
-static void compare_driver(struct diff *d)
-{
-	static const char *const part[] = {
-		"vendor", "renderer", "version", "identity"
-	};
-	const cJSON *a = get(&d->a.bundle, "driver");
-	const cJSON *b = get(&d->b.bundle, "driver");
-	const cJSON *x = cJSON_GetObjectItemCaseSensitive(a, "identity");
-	const cJSON *y = cJSON_GetObjectItemCaseSensitive(b, "identity");
-	d->is_driver_known = cJSON_IsString(x) && cJSON_IsString(y);
-	for (size_t i = 0; d->is_driver_known && !is_same(x, y)
-		&& i < sizeof part / sizeof *part; i++) {
-		const cJSON *u = cJSON_GetObjectItemCaseSensitive(a, part[i]);
-		const cJSON *v = cJSON_GetObjectItemCaseSensitive(b, part[i]);
-		if (!is_same(u, v))
-			add_cause(d, "driver", xstrdup(part[i]), u, v);
-	}
-}
-
-static void compare_making(struct diff *d)
+static void facts_of_bundle(const struct bundle *b, struct facts *out)
 {
 	static const char *const setting[] = {
 		"preset", "width", "height", "fps", "frame"
 	};
-	const struct bundle *a = &d->a.bundle, *b = &d->b.bundle;
-	compare_tables(d, "source_sha256", "source", "pass");
-	compare_tables(d, "asset_sha256", "input", "asset");
-	compare_tables(d, "uniforms", "input", "uniform");
+	static const char *const part[] = {
+		"vendor", "renderer", "version", "identity"
+	};
+
+	add_table(b, "source_sha256", FACT_SOURCE, out);
+	add_table(b, "asset_sha256", FACT_ASSET_FILE, out);
+	add_table(b, "uniforms", FACT_SHOWN, out);
 	for (size_t i = 0; i < sizeof setting / sizeof *setting; i++)
-		if (!is_same(get(a, setting[i]), get(b, setting[i])))
-			add_cause(d, "input", xstrdup(setting[i]),
-				get(a, setting[i]), get(b, setting[i]));
-	compare_manifests(d, "", get(a, "resolved_manifest"),
-		get(b, "resolved_manifest"));
-	compare_driver(d);
-	if (!is_same(get(a, "tool"), get(b, "tool")))
-		add_cause(d, "tool", xstrdup("tool"), get(a, "tool"),
-			get(b, "tool"));
+		add_item(out, FACT_DETAIL, get(b, setting[i]), setting[i]);
+	if (get(b, "resolved_manifest"))
+		facts_of_json(get(b, "resolved_manifest"), "", is_left_out, out);
+	for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+		add_item(out, FACT_IDENTITY, cJSON_GetObjectItemCaseSensitive(
+			get(b, "driver"), part[i]), part[i]);
+	add_item(out, FACT_TOOL, get(b, "tool"), "tool");
+}
+
+static const char *cause_kind(enum fact_kind kind)
+{
+	switch (fact_reason(kind)) {
+	case REASON_SOURCE: return "source";
+	case REASON_DRIVER: return "driver";
+	case REASON_TOOL: return "tool";
+	default: return "input";
+	}
+}
+
+static void add_cause(void *data, const struct fact *a, const struct fact *b)
+{
+	struct diff *d = data;
+	const struct fact *f = b ? b : a;
+	struct buf name = BUF_INIT;
+
+	if (d->ncause >= LIMIT_ERRORS ||
+	    (f->kind == FACT_IDENTITY && !d->is_driver_other))
+		return;
+	if (f->kind == FACT_SETTING)
+		buf_addf(&name, "manifest %s", f->subject);
+	else if (f->kind == FACT_IDENTITY || f->kind == FACT_TOOL)
+		buf_addstr(&name, f->subject);
+	else
+		fact_print_name(f, &name);
+	d->cause = array_grow(d->cause, d->ncause, &d->cause_cap,
+		sizeof *d->cause);
+	d->cause[d->ncause++] = (struct diff_cause) { cause_kind(f->kind),
+		buf_detach(&name),
+		a ? xstrndup((const char *)a->bytes, a->n) : NULL,
+		b ? xstrndup((const char *)b->bytes, b->n) : NULL };
+}
+
+static void compare_making(struct diff *d)
+{
+	struct facts a = { .is_terse = 0 }, b = { .is_terse = 0 };
+	struct fact x, y;
+
+	facts_of_bundle(&d->a.bundle, &a);
+	facts_of_bundle(&d->b.bundle, &b);
+	/* Without an identity, nothing says whether it is another driver. */
+	d->is_driver_known =
+		facts_get(&a, FACT_IDENTITY, "identity", FACT_NONE, &x) &&
+		facts_get(&b, FACT_IDENTITY, "identity", FACT_NONE, &y);
+	d->is_driver_other = d->is_driver_known && !fact_equal(&x, &y);
+	facts_compare(&a, &b, add_cause, d);
+	facts_release(&a);
+	facts_release(&b);
 }
 
 int diff_has_cause(const struct diff *d, const char *kind)

@@ -197,7 +197,7 @@ static void finds_causes(void)
 	if (CHECK_INT(d.ncause, 3)) {
 		CHECK_STR(d.cause[0].name, "uniform 'speed'");
 		CHECK_STR(d.cause[0].b, "2.5");
-		CHECK_STR(d.cause[1].name, "manifest pass[0].input[0].filter");
+		CHECK_STR(d.cause[1].name, "manifest pass.i.input[0].filter");
 		CHECK_STR(d.cause[1].kind, "input");
 		CHECK_STR(d.cause[2].kind, "driver");
 	}

@@ -63,6 +63,7 @@ struct diff {
 	struct diff_cause *cause;	/* of two bundles */
 	size_t ncause, cause_cap;
 	int is_driver_known;	/* both bundles say what drew them */
+	int is_driver_other;	/* and it is not the same */
 };
 
 /* Each is a bundle's folder, its trace.json, a PNG or a JPEG. */
