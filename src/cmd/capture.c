@@ -239,13 +239,16 @@ static char *first_reason(const struct reasons *list)
 
 static void print_cost(uint64_t ndraw, uint64_t nload, uint64_t expected_ns)
 {
-	printf("%llu draw%s, %llu load%s, ", (unsigned long long)ndraw,
-		ndraw == 1 ? "" : "s", (unsigned long long)nload,
-		nload == 1 ? "" : "s");
+	printf("%llu draw%s", (unsigned long long)ndraw, ndraw == 1 ? "" : "s");
+	if (nload > 0)
+		printf(", %llu load%s", (unsigned long long)nload,
+			nload == 1 ? "" : "s");
 	if (ndraw > 0 && expected_ns == 0)
-		printf("time not known\n");
+		printf(", time unknown\n");
+	else if (ndraw > 0)
+		printf(", about %.1f s\n", (double)expected_ns / 1e9);
 	else
-		printf("about %.1f s\n", (double)expected_ns / 1e9);
+		putchar('\n');
 }
 
 static void print_plan(const struct capture_result *r)
@@ -259,8 +262,14 @@ static void print_plan(const struct capture_result *r)
 		nstale += b->status == CAPTURE_STALE ||
 			b->status == CAPTURE_RETAGGED;
 		if (b->status == CAPTURE_STALE) {
-			printf("%s: stale, %s: ", name, why);
-			print_cost(b->ndraw, b->nload, b->expected_ns);
+			printf("%s: stale: %s", name, why);
+			if (b->reasons.nreason == 0 || b->ndraw + b->nload > 0 ||
+			    !reason_is_free(b->reasons.reason[0].kind)) {
+				printf("; ");
+				print_cost(b->ndraw, b->nload, b->expected_ns);
+			} else {
+				putchar('\n');
+			}
 		} else {
 			printf("%s: %s\n", name, b->status == CAPTURE_RETAGGED ?
 				why : capture_status_name(b->status));
@@ -268,7 +277,8 @@ static void print_plan(const struct capture_result *r)
 		free(why);
 		free(name);
 	}
-	printf("%zu of %zu stale: ", nstale, r->nbundle);
+	printf("%zu of %zu trace%s stale; ", nstale, r->nbundle,
+		r->nbundle == 1 ? "" : "s");
 	print_cost(r->counts.nodes_drawn, r->counts.nodes_loaded,
 		r->expected_ns);
 }

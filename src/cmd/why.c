@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/session.h"
@@ -37,6 +38,9 @@ cJSON *reasons_to_json(const struct reasons *list)
 			cJSON_AddNumberToObject(json, "line", r->line);
 		if (r->frame >= 0)
 			cJSON_AddNumberToObject(json, "frame", r->frame);
+		if (r->nof > 0 && r->of[0] >= 0)
+			cJSON_AddItemToObject(json, "frames",
+				cJSON_CreateIntArray(r->of, (int)r->nof));
 		cJSON_AddItemToArray(array, json);
 	}
 	return array;
@@ -73,7 +77,8 @@ static void print_json(const char *target, const struct capture_result *r)
 	cJSON_AddStringToObject(json, "target", target);
 	cJSON_AddStringToObject(json, "status", status_word(r));
 	for (size_t i = 0; i < r->nbundle; i++)
-		reasons_merge(&all, &r->bundle[i].reasons);
+		reasons_merge(&all, &r->bundle[i].reasons,
+			r->bundle[i].frame);
 	cJSON_AddItemToObject(json, "reasons", reasons_to_json(&all));
 	cJSON *frames = cJSON_AddArrayToObject(json, "frames");
 	for (size_t i = 0; i < r->nbundle; i++) {
@@ -95,34 +100,67 @@ static void print_json(const char *target, const struct capture_result *r)
 	reasons_release(&all);
 }
 
-/* The driver is told once for all frames. */
-static void print_text(const struct capture_result *r)
+/* "3,10:20": runs of three and more as ranges, as targets have them. */
+static void print_frames(const int *frame, size_t n)
 {
-	int has_driver = 0;
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && frame[end] == frame[end - 1] + 1; )
+			end++;
+		if (end - i == 2)
+			end--;
+		printf("%s%d", i > 0 ? "," : "", frame[i]);
+		if (end - i > 2)
+			printf(":%d", frame[end - 1]);
+	}
+}
+
+static const char *state_of(const struct capture_bundle *b)
+{
+	return b->status == CAPTURE_CURRENT ? "up to date" :
+		b->status == CAPTURE_RETAGGED ? "to be retagged" : "stale";
+}
+
+/* All frames of one state, and their causes: each once. */
+static void print_state(const struct capture_result *r, const char *state)
+{
+	struct reasons all = { 0 };
+	int *frame = xcalloc(r->nbundle + 1, sizeof *frame);
+	const char *name = NULL;
+	size_t n = 0;
 
 	for (size_t i = 0; i < r->nbundle; i++) {
 		const struct capture_bundle *b = &r->bundle[i];
-		int had_driver = has_driver;
-		if (b->status == CAPTURE_FAILED)
+		if (b->status == CAPTURE_FAILED || strcmp(state_of(b), state))
 			continue;
-		char *name = target_name(b);
-		printf("%s: %s\n", name, b->status == CAPTURE_CURRENT ? "up to date" :
-			b->status == CAPTURE_RETAGGED ? "to be retagged" :
-			"stale");
-		free(name);
-		for (size_t k = 0; k < b->reasons.nreason; k++) {
-			const struct reason *reason = &b->reasons.reason[k];
-			if (reason->kind == REASON_DRIVER && had_driver)
-				continue;
-			has_driver |= reason->kind == REASON_DRIVER;
-			char *text = reason_text(reason);
-			printf("\t%s\n", text);
-			free(text);
-		}
-		if (had_driver && b->reasons.nreason > 0 &&
-		    b->reasons.reason[0].kind == REASON_DRIVER)
-			printf("\tcaptured with the other driver, too\n");
+		name = b->name;
+		frame[n++] = b->frame;
+		reasons_merge(&all, &b->reasons, b->frame);
 	}
+	if (n > 0) {
+		printf("%s%s", name, frame[0] >= 0 ? "@" : "");
+		if (frame[0] >= 0)
+			print_frames(frame, n);
+		printf(": %s\n", state);
+	}
+	for (size_t i = 0; i < all.nreason; i++) {
+		char *text = reason_text(&all.reason[i]);
+		printf("\t%s", text);
+		if (all.reason[i].nof < n) {
+			printf("; frame%s ", all.reason[i].nof > 1 ? "s" : "");
+			print_frames(all.reason[i].of, all.reason[i].nof);
+		}
+		putchar('\n');
+		free(text);
+	}
+	free(frame);
+	reasons_release(&all);
+}
+
+static void print_text(const struct capture_result *r)
+{
+	print_state(r, "stale");
+	print_state(r, "to be retagged");
+	print_state(r, "up to date");
 }
 
 int cmd_why(struct options *o, const struct args_list *operand, struct err *err)

@@ -32,18 +32,18 @@ char *reason_text(const struct reason *r)
 {
 	struct buf text = BUF_INIT;
 
-	if (r->file && r->kind == REASON_SOURCE)
-		buf_addf(&text, "%s: ", r->file);
 	buf_addstr(&text, r->what);
 	if (r->was && r->now)
 		buf_addf(&text, " %s -> %s", r->was, r->now);
 	if (r->frame >= 0)
 		buf_addf(&text, " at frame %d", r->frame);
 	for (size_t i = 0; i < r->npass; i++)
-		buf_addf(&text, "%s%s", i == 0 ? ", used by " : ", ",
-			r->pass[i]);
+		buf_addf(&text, "%s%s", i > 0 ? ", " : r->npass == 1 ?
+			" (pass " : " (passes ", r->pass[i]);
+	if (r->npass > 0)
+		buf_addch(&text, ')');
 	if (reason_is_free(r->kind))
-		buf_addstr(&text, ": nothing is drawn");
+		buf_addstr(&text, "; nothing to draw");
 	return buf_detach(&text);
 }
 
@@ -104,12 +104,14 @@ struct reason *reasons_add_at(struct reasons *list, enum reason_kind kind,
 	return r;
 }
 
-void reasons_merge(struct reasons *list, const struct reasons *from)
+void reasons_merge(struct reasons *list, const struct reasons *from, int frame)
 {
 	for (size_t i = 0; i < from->nreason; i++) {
 		struct reason *r = find(list, &from->reason[i]);
 		for (size_t p = 0; p < from->reason[i].npass; p++)
 			add_pass(r, from->reason[i].pass[p]);
+		r->of = array_grow(r->of, r->nof, &r->of_cap, sizeof *r->of);
+		r->of[r->nof++] = frame;
 	}
 }
 
@@ -124,6 +126,7 @@ void reasons_release(struct reasons *list)
 		for (size_t p = 0; p < r->npass; p++)
 			free(r->pass[p]);
 		free(r->pass);
+		free(r->of);
 	}
 	free(list->reason);
 	memset(list, 0, sizeof *list);

@@ -216,7 +216,7 @@ static int is_part(const struct fact *f)
 		f->kind == FACT_REST;
 }
 
-/* "function step() changed"; a short macro is shown as it stands. */
+/* "step() in a.glsl changed"; a short macro is shown as it stands. */
 static void tell_part(struct compare *c, enum reason_kind kind, const struct fact *was,
 	const struct fact *now)
 {
@@ -228,15 +228,13 @@ static void tell_part(struct compare *c, enum reason_kind kind, const struct fac
 	char *b = has_values ? value_of(now) : NULL;
 	struct buf what = BUF_INIT;
 
-	if (kind != REASON_SOURCE)
-		buf_addf(&what, "%s: ", f->file);
 	fact_print_name(f, &what);
-	buf_addstr(&what, f->kind == FACT_FUNCTION ? "()" : "");
+	buf_addf(&what, " in %s", f->file);
 	if (!has_values)
 		buf_addf(&what, " %s", !was ? "added" : !now ? "removed" :
 			"changed");
-	buf_addstr(&what, kind == REASON_EQUAL ? " and gives the same" :
-		kind == REASON_UNUSED ? ", which nothing uses" : "");
+	buf_addstr(&what, kind == REASON_EQUAL ? ", with the same result" :
+		kind == REASON_UNUSED ? ", but nothing uses it" : "");
 	reasons_add_at(c->out, kind, buf_str(&what), a, b,
 		kind == REASON_UNUSED ? NULL : c->now->pass[c->p].name,
 		f->file, now ? now->line : 0, -1);
@@ -275,13 +273,15 @@ static void compare_source(struct compare *c, enum reason_kind kind)
 			if (c->out->reason[i].kind == kind &&
 			    strcmp(c->out->reason[i].pass[n], pass->name) == 0)
 				return;
-	int is_placed = 0;
-	for (size_t at = 0; !is_placed && facts_next(&pass->fixed, &at, &f); )
-		is_placed = is_part(&f);
-	reasons_add_at(c->out, kind, kind == REASON_EQUAL ?
-		"the order of its text changed and gives the same" :
-		"the order of its text changed", NULL, NULL, pass->name,
-		is_placed ? f.file : NULL, 0, -1);
+	f.file = "";
+	for (size_t at = 0; !*f.file && facts_next(&pass->fixed, &at, &f); )
+		;
+	char *what = xasprintf("the text%s%s was reordered%s",
+		*f.file ? " of " : "", f.file, kind == REASON_EQUAL ?
+		", with the same result" : "");
+	reasons_add_at(c->out, kind, what, NULL, NULL, pass->name,
+		*f.file ? f.file : NULL, 0, -1);
+	free(what);
 }
 
 static int has_other_preset(const struct compare *c)
@@ -586,8 +586,8 @@ static void compare_file(void *data, const struct fact *was, const struct fact *
 	if (!was || !now || has_reason_in(c->out, now->subject))
 		return;
 	int is_source = now->index == FACT_NONE;
-	char *what = is_source ? xasprintf("%s: comment or white space only",
-		now->subject) : xasprintf("%s %s changed, which nothing uses",
+	char *what = is_source ? xasprintf("only comments or white space changed "
+		"in %s", now->subject) : xasprintf("%s %s changed, but nothing uses it",
 		asset_kind_name(now->index <= ASSET_VIDEO ?
 		(enum asset_kind)now->index : ASSET_TEXTURE), now->subject);
 	reasons_add_at(c->out, is_source ? REASON_COMMENT : REASON_INACTIVE,
@@ -747,8 +747,8 @@ void account_compare(const struct account *was, const struct account *now,
 		tell(&c, REASON_TOOL, &a, &b, NULL);
 	if (was->has_intermediates != now->has_intermediates)
 		reasons_add(out, REASON_INTERMEDIATES, now->has_intermediates ?
-			"intermediates are asked for" :
-			"intermediates are no longer asked for", NULL, NULL,
+			"intermediates are requested" :
+			"intermediates are no longer requested", NULL, NULL,
 			NULL);
 	c.max = first + 8;
 	if (out->nreason == first)

@@ -212,7 +212,7 @@ expect_json out 'traces[0].draws' 1
 expect_json out counts.nodes_drawn 3
 expect_json out counts.traces_built 3
 expect_status 0 "$STBUILD" status
-expect_text out 'hero@1: stale, image.frag: function mainImage() changed, used by image: 1 draw, 1 load'
+expect_text out 'hero@1: stale: mainImage() in image.frag changed (pass image); 1 draw, 1 load'
 expect_status 0 "$STBUILD" status lit --json
 expect_json out action status
 expect_json out 'traces#' 1

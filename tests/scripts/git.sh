@@ -82,7 +82,7 @@ git -C p commit -qm two
 two=$(git -C p rev-parse HEAD)
 cksum p/target/traces/t@1.sttrace/[!t]* >before
 expect_status 0 "$STBUILD" -C p -n
-expect_text out 't@1: tagged dirty, and clean now: nothing is drawn'
+expect_text out 't@1: tagged dirty, and clean now; nothing to draw'
 expect_status 1 "$STBUILD" -C p -q
 tag commit "$one"
 run 0 retagged
@@ -140,7 +140,7 @@ tag 'dirty_inputs[0]' stbuild.json
 git -C p checkout -q stbuild.json
 run 0 assembled
 
-# Another branch and back: nothing is drawn.
+# Another branch and back; nothing to draw.
 git -C p checkout -q notes.txt
 git -C p checkout -qb other "$one"
 mkdir -p p/inc

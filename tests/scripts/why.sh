@@ -135,7 +135,7 @@ expect_json out 'reasons#' 0
 
 # A uniform.
 edit stbuild.json 's/"default": 0.5/"default": 0.7/'
-why uniform 'uniform gain 0.5 -> 0.7, used by image'
+why uniform 'uniform gain 0.5 -> 0.7 (pass image)'
 expect_json out 'reasons[0].what' 'uniform gain'
 expect_json out 'reasons[0].old' 0.5
 expect_json out 'reasons[0].new' 0.7
@@ -143,10 +143,10 @@ expect_json out 'reasons[0].pass' image
 expect_status 1 "$STBUILD" why hero -q
 expect_status 0 "$STBUILD" status
 expect_equal "$(sed -n 1p out | sed 's/about.*//')" \
-	'hero@12: stale, uniform gain 0.5 -> 0.7, used by image: 1 draw, 1 load, '
-expect_text out '1 of 1 stale: 1 draw, 1 load, about '
+	'hero@12: stale: uniform gain 0.5 -> 0.7 (pass image); 1 draw, 1 load, '
+expect_text out '1 of 1 trace stale; 1 draw, 1 load, about '
 expect_status 0 "$STBUILD" -n --json
-expect_json out 'traces[0].reason' 'uniform gain 0.5 -> 0.7, used by image'
+expect_json out 'traces[0].reason' 'uniform gain 0.5 -> 0.7 (pass image)'
 expect_json out 'traces[0].reasons[0].kind' uniform
 # Nothing was drawn for that, and nothing written.
 capture 0 1
@@ -154,119 +154,119 @@ settle
 
 # Behind feedback, the frame does not show what an earlier one had.
 edit stbuild.json 's/"speed": 2.0/"speed": 3.0/'
-why timeline 'timeline: uniform speed 2 -> 3 at frame 3, used by sim'
+why timeline 'timeline: uniform speed 2 -> 3 at frame 3 (pass sim)'
 expect_json out 'reasons[0].frame' 3
 expect_json out 'reasons[0].pass' sim
 capture 0 14
 settle
 edit stbuild.json 's/"frame": 4, /"frame": 4, "keys": { "down": [65] }, /'
-why timeline 'timeline: key 65 down at frame 4, used by sim'
+why timeline 'timeline: key 65 down at frame 4 (pass sim)'
 settle
 edit stbuild.json 's/"speed", "type": "float", "default": 1.0/"speed", "type": "float", "default": 4.0/'
-why uniform 'uniform speed 1 -> 4, used by sim'
+why uniform 'uniform speed 1 -> 4 (pass sim)'
 settle
 
 # Sources: a function, in the file that has it; a macro; a declaration.
 edit step.glsl 's/return/return 2.0 */'
-why source 'step.glsl: function step_by() changed, used by sim'
+why source 'step_by() in step.glsl changed (pass sim)'
 expect_json out 'reasons[0].file' step.glsl
 expect_json out 'reasons[0].line' 1
-expect_json out 'reasons[0].what' 'function step_by() changed'
+expect_json out 'reasons[0].what' 'step_by() in step.glsl changed'
 capture 0 14
 why_status=$("$STBUILD" why hero@12)
 expect_equal "$why_status" 'hero@12: up to date'
 settle
 edit sim.frag 's/RATE 2.0/RATE 3.0/'
-why source 'sim.frag: macro RATE 2.0 -> 3.0, used by sim'
+why source 'macro RATE in sim.frag 2.0 -> 3.0 (pass sim)'
 expect_json out 'reasons[0].line' 2
 settle
 edit image.frag '1s/^/const float bright = 1.0; /; s/gain/gain * bright/'
-why source 'image.frag: top-level declarations added, used by image' 2
-expect_text out 'function mainImage() changed'
+why source 'top-level declarations in image.frag added (pass image)' 2
+expect_text out 'mainImage() in image.frag changed'
 settle
 # Two paths, each with a cause.
 edit step.glsl 's/return/return 2.0 */'
 edit stbuild.json 's/"default": 0.5/"default": 0.7/'
-why uniform 'step.glsl: function step_by() changed, used by sim' 2
+why uniform 'step_by() in step.glsl changed (pass sim)' 2
 settle
 
 # What draws nothing.
 edit step.glsl 's/return/return  \/* so *\//'
-why comment 'step.glsl: comment or white space only: nothing is drawn'
+why comment 'only comments or white space changed in step.glsl; nothing to draw'
 capture 0 0
 settle
 edit sim.frag 's/return x/return x + 1.0/'
-why unused 'sim.frag: function spare() changed, which nothing uses: nothing is drawn'
+why unused 'spare() in sim.frag changed, but nothing uses it; nothing to draw'
 expect_json out 'reasons[0].line' 3
 capture 0 0
 settle
 edit stbuild.json 's/"idle", "type": "float", "default": 1.0/"idle", "type": "float", "default": 2.0/'
-why inactive 'uniform idle 1 -> 2: nothing is drawn'
+why inactive 'uniform idle 1 -> 2; nothing to draw'
 capture 0 0
 settle
 cp 3.png loose.png
-why inactive 'texture loose.png changed, which nothing uses: nothing is drawn'
+why inactive 'texture loose.png changed, but nothing uses it; nothing to draw'
 capture 0 0
 settle
 edit stbuild.json 's/"author": "A"/"author": "B"/'
-why setting 'setting project.author "A" -> "B": nothing is drawn'
+why setting 'setting project.author "A" -> "B"; nothing to draw'
 capture 0 0
 settle
 edit stbuild.json 's/"frame": 12 }/"frame": 12, "include_intermediates": true }/'
-why intermediates 'intermediates are asked for: nothing is drawn'
+why intermediates 'intermediates are requested; nothing to draw'
 capture 0 0
 settle
 # Other text, the same bytes: known once it was drawn.
 edit step.glsl 's/return vec4(x,/return vec4(1.0 * x,/'
-why source 'step.glsl: function step_by() changed, used by sim'
+why source 'step_by() in step.glsl changed (pass sim)'
 capture 0 13
 settle
 edit step.glsl 's/return vec4(x,/return vec4(1.0 * x,/'
-why equal 'step.glsl: function step_by() changed and gives the same, used by sim: nothing is drawn'
+why equal 'step_by() in step.glsl changed, with the same result (pass sim); nothing to draw'
 settle
 
 # Assets and what is bound.
 cp 3.png noise.png
-why asset 'texture noise.png changed, used by image'
+why asset 'texture noise.png changed (pass image)'
 expect_json out 'reasons[0].file' noise.png
 capture 0 1
 settle
 edit stbuild.json 's/"source": "noise"/"source": "other"/'
-why channel 'channel 1 texture noise.png -> texture other.png, used by image'
+why channel 'channel 1 texture noise.png -> texture other.png (pass image)'
 settle
 edit stbuild.json 's/"source": "noise" /"source": "noise", "filter": "nearest" /'
-why sampler 'sampler 1 linear, repeat -> nearest, repeat, used by image'
+why sampler 'sampler 1 linear, repeat -> nearest, repeat (pass image)'
 settle
 
 # Sizes, time, passes.
 edit stbuild.json 's/"frame": 12 }/"frame": 12, "width": 32, "height": 18 }/'
-why size 'size 16x9 -> 32x18, used by image'
+why size 'size 16x9 -> 32x18 (pass image)'
 settle
 edit stbuild.json 's/"fps": 60/"fps": 30/'
-why fps 'fps 60 -> 30, used by image'
+why fps 'fps 60 -> 30 (pass image)'
 settle
 edit stbuild.json 's/"fps": 60/"fps": 60, "date": "2001-02-03T04:05:06"/'
-why date 'date 2000-01-01T00:00:00 -> 2001-02-03T04:05:06, used by image'
+why date 'date 2000-01-01T00:00:00 -> 2001-02-03T04:05:06 (pass image)'
 settle
 edit stbuild.json 's/"frame": 12 }/"frame": 12, "preset": "low" }/'
-why preset 'preset none -> low, used by sim'
+why preset 'preset none -> low (pass sim)'
 settle
 edit stbuild.json 's/"width": 4, "height": 4/"width": 8, "height": 4/'
-why pass 'own size 4x4 -> 8x4, used by sim'
+why pass 'own size 4x4 -> 8x4 (pass sim)'
 settle
 edit stbuild.json 's/"height": 4,/"height": 4, "format": "rgba16f",/'
-why pass 'format 0 rgba32f -> rgba16f, used by sim'
+why pass 'format 0 rgba32f -> rgba16f (pass sim)'
 settle
 
 # What stands on disk.
 final=target/traces/hero@12.sttrace/final.png
 printf x >>$final
-why altered 'final.png was altered on disk: nothing is drawn'
+why altered 'final.png was altered on disk; nothing to draw'
 expect_json out 'reasons[0].file' final.png
 rm $final
-why missing 'final.png is missing: nothing is drawn'
+why missing 'final.png is missing; nothing to draw'
 rm -r target/traces/hero@12.sttrace
-why missing 'the bundle is missing: nothing is drawn'
+why missing 'the bundle is missing; nothing to draw'
 capture 0 0
 expect_status 0 "$STBUILD" why -B hero@12
 expect_text out 'everything is made anew (-B)'
@@ -278,9 +278,9 @@ edit stbuild.json 's/"frame": 12 }/"frames": [ 11, 12 ] }/'
 why driver 'driver: env.MESA_EXTENSION_OVERRIDE none -> -GL_ARB_cl_event'
 expect_status 0 "$STBUILD" status hero@12
 expect_text err 'driver: env.MESA_EXTENSION_OVERRIDE none -> -GL_ARB_cl_event'
-expect_text out 'hero@12: stale, captured with another driver: 14 draws'
+expect_text out 'hero@12: stale: captured with another driver; 14 draws'
 edit stbuild.json 's/"default": 0.5/"default": 0.7/'
-why uniform 'uniform gain 0.5 -> 0.7, used by image' 2
+why uniform 'uniform gain 0.5 -> 0.7 (pass image)' 2
 expect_json out 'reasons[1].kind' driver
 cp keep/stbuild.json .
 expect_status 0 "$STBUILD"
@@ -288,6 +288,30 @@ expect_equal "$(grep -c driver: err)" 1 "$(cat err)"
 expect_status 0 "$STBUILD"
 expect_no_text err driver:
 unset MESA_EXTENSION_OVERRIDE
+settle
+
+# Of many frames, each cause once, with the frames that it concerns.
+edit stbuild.json 's/"frame": 12 }/"frames": [ "0:5", 12 ] }/'
+expect_status 0 "$STBUILD"
+edit stbuild.json 's/"speed": 2.0/"speed": 3.0/; s/"default": 0.5/"default": 0.7/'
+expect_status 0 "$STBUILD" why hero
+cat >want <<'TEXT'
+hero@0:5,12: stale
+	uniform gain 0.5 -> 0.7 (pass image)
+	timeline: uniform speed 2 -> 3 at frame 3 (pass sim); frames 3:5,12
+TEXT
+expect_equal "$(cat out)" "$(cat want)"
+expect_status 0 "$STBUILD" why --json hero
+expect_json out 'reasons#' 2
+expect_json out 'reasons[1].frames[3]' 12
+edit stbuild.json 's/"default": 0.7/"default": 0.5/'
+expect_status 0 "$STBUILD" why hero
+expect_equal "$(sed -n '1p;$p' out)" "hero@3:5,12: stale
+hero@0:2: up to date"
+edit stbuild.json 's/"speed": 3.0/"speed": 2.0/'
+expect_status 0 "$STBUILD"
+expect_status 0 "$STBUILD" why hero
+expect_equal "$(cat out)" 'hero@0:5,12: up to date'
 settle
 
 # A record without account, or without one of its texts: as much as is known.
@@ -308,7 +332,7 @@ if command -v git >/dev/null; then
 	edit image.frag '1s/^/\n/'
 	capture 0 0
 	git commit -qam two
-	why commit 'tagged dirty, and clean now: nothing is drawn'
+	why commit 'tagged dirty, and clean now; nothing to draw'
 	expect_json out status retagged
 fi
 
