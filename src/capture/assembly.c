@@ -200,7 +200,7 @@ static void describe_state(const struct assembly *a, struct state *out)
 			out->buffer[out->nbuffer++] = (struct state_buffer){
 				.name = xstrdup(p->name), .width = p->width,
 				.height = p->height,
-				.has_size = !p->is_output_sized,
+				.has_size = 1,
 				.format = p->format };
 	}
 }

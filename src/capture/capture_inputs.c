@@ -24,6 +24,12 @@ int capture_read_asset(struct capture *c, size_t a, struct err *err)
 		rc = image_decode(asset, asset->path, bytes.data, bytes.len,
 			&c->assets.image[a], err);
 	buf_release(&bytes);
+	const struct image *image = &c->assets.image[a];
+	if (rc == 0 && asset->kind == ASSET_VOLUME && (image->is_float ||
+	    image->width != image->height || image->width != image->depth))
+		log_warn("asset '%s': project.sttf has no form for a volume that is "
+			"not cubic or has floats; other programs will refuse the "
+			"bundle", asset->name);
 	if (rc != 0)
 		err_wrap(err, "while reading asset '%s'", asset->name);
 	return rc;

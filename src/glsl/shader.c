@@ -5,6 +5,7 @@
 #include "util/limits.h"
 #include "glsl/preprocess.h"
 #include "glsl/shader_rewrite.h"
+#include "glsl/word.h"
 #include "glsl/shader_zero.h"
 #include "util/map.h"
 #include "util/mem.h"
@@ -667,6 +668,39 @@ void shader_release(struct shader *s)
 	*s = (struct shader) { .is_compute = 0 };
 }
 
+/* 1 when the text uses a word as the qualifier or type that it is. */
+static int has_its_sense(const struct glsl *g, const struct word *word)
+{
+	for (size_t i = 0; word->role != WORD_PLAIN && i + 1 < g->ntoken; i++)
+		if (glsl_is(g, i, word->text)
+			&& (g->token[i + 1].kind == GLSL_WORD
+			|| (word->role == WORD_TYPE && glsl_is(g, i + 1, "("))))
+			return 1;
+	return 0;
+}
+
+/*
+ * What we rename or declare when we compile, for a reader that does not: words
+ * that ES 3.00 leaves free and desktop GLSL does not, and names of the site.
+ */
+static void add_portable_words(struct buf *out, const struct plan *plan,
+	const struct glsl *user)
+{
+	int is_essl = plan->m->dialect == DIALECT_ESSL;
+	for (size_t i = 0; i < nword; i++)
+		if (words[i].role != WORD_NONE && words[i].essl != WORD_KEYWORD
+			&& strcmp(words[i].text, "char")
+			&& glsl_mentions(user, words[i].text, 0)
+			&& !has_its_sense(user, &words[i]))
+			buf_addf(out, "#define %s %s_\n", words[i].text,
+				words[i].text);
+	if (is_essl && glsl_mentions(user, "HW_PERFORMANCE", 0))
+		buf_addstr(out, "#define HW_PERFORMANCE 1\n");
+	if (map_gets(&plan->declared, "iSampleRate") == MAP_NONE
+		&& glsl_mentions(user, "iSampleRate", 0))
+		buf_addstr(out, "#define iSampleRate 44100.0\n");
+}
+
 void shader_portable(const struct manifest *m, int p,
 	const struct source *source, struct buf *out)
 {
@@ -688,6 +722,7 @@ void shader_portable(const struct manifest *m, int p,
 		if (!is_bound[c] && glsl_mentions(&user, name, 0))
 			add_uniform(out, &plan, "sampler2D", name, 0);
 	}
+	add_portable_words(out, &plan, &user);
 	shader_drop_version(&user, out);
 	map_release(&plan.declared);
 	glsl_release(&user);

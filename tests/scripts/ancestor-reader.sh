@@ -152,3 +152,23 @@ expect_text err 'is no base64'
 edit bad.sttrace/trace.json 's/"preset"/"presets"/'
 expect_status 1 "$ANCESTOR" bad.sttrace
 expect_text err "no 'preset'"
+
+# What is renamed or declared at compile time here is in the document's text, and
+# the state has the size of each buffer.
+mkdir words
+cat >words/stbuild.json <<'JSON'
+{ "format": 1, "project": { "name": "words" }, "render": { "width": 8, "height": 4 },
+	"shader": { "dialect": "glsl" },
+	"pass": [ { "name": "b", "kind": "buffer", "source": "b.frag" },
+		{ "name": "image", "kind": "image", "source": "image.frag",
+			"input": [ { "channel": 0, "source": "b" } ] } ] }
+JSON
+echo 'void mainImage(out vec4 c, in vec2 p) { float sample = iSampleRate / 44100.0; c = vec4(sample); }' >words/b.frag
+echo 'void mainImage(out vec4 c, in vec2 p) { c = texture(iChannel0, p / iResolution.xy); }' >words/image.frag
+expect_status 0 "$STBUILD" -C words --frame 0 -o ../words.sttrace
+expect_text words.sttrace/project.sttf '#define sample sample_'
+expect_text words.sttrace/project.sttf '#define iSampleRate 44100.0'
+tr -d ' \n\t' <words.sttrace/trace.json >packed
+expect_text packed '"buffer_dimensions":{"b":{"width":8,"height":4}}'
+expect_status 0 "$STBUILD" replay words.sttrace
+expect_status 0 "$ANCESTOR" words.sttrace
