@@ -54,14 +54,34 @@ out:
 	return ret;
 }
 
+/* -1 when the word is a trace of the project, which lacks a frame. */
+static int check_trace(struct options *o, const char *word, struct err *err)
+{
+	struct session s = { 0 };
+	struct err lost = ERR_INIT;
+	int frame = -1;
+	if (session_open(&s, o, "diff", SESSION_READ, &lost) == 0) {
+		int t = manifest_trace(&s.manifest, word);
+		if (t >= 0)
+			frame = s.manifest.trace[t].nframe ?
+				s.manifest.trace[t].frame[0] : 0;
+	}
+	session_close(&s);
+	errs_release(&o->error);
+	err_release(&lost);
+	return frame < 0 ? 0 : err_set(err, STATUS_INPUT, "'%s' is a trace: add a "
+		"frame, for example %s@%d", word, word, frame);
+}
+
 /* The path that an operand stands for. */
 static int resolve(struct options *o, const char *operand, char **path,
 	struct err *err)
 {
 	struct diff_name name;
-	if (fs_exists(operand) || !diff_name_parse(operand, &name)) {
+	int is_there = fs_exists(operand);
+	if (is_there || !diff_name_parse(operand, &name)) {
 		*path = xstrdup(operand);
-		return 0;
+		return is_there ? 0 : check_trace(o, operand, err);
 	}
 	int ret = capture(o, &name, path, err);
 	if (ret)

@@ -249,8 +249,8 @@ int session_open_history(struct session *s, struct options *o,
 		goto out;
 	}
 	if (!s->repo) {
-		err_set(err, STATUS_MACHINE, "the project is in no git "
-			"repository, so that it has no revisions");
+		err_set(err, STATUS_MACHINE, "not in a git repository, so "
+			"revisions are unavailable");
 		goto out;
 	}
 	if (rest && *rest && repo_enter(s->repo, rest, err) < 0)

@@ -145,6 +145,8 @@ expect_json out first.pass a
 [ ! -e d/difference.png ] || fail 'a difference of two sizes'
 
 # What cannot be read.
+expect_status 2 "$STBUILD" diff t t
+expect_text err "'t' is a trace: add a frame, for example t@"
 expect_status 2 "$STBUILD" diff old.sttrace
 expect_status 2 "$STBUILD" diff old.sttrace lost.sttrace
 expect_status 2 "$STBUILD" diff old.sttrace stbuild.json

@@ -64,14 +64,14 @@ expect_text err 'names what a commit holds, not a commit'
 expect_status 2 "$STBUILD" -C repo/shot graph --rev first -f ../shut/stbuild.json
 expect_text err "has no folder 'shut'"
 expect_status 3 "$STBUILD" -C repo/shot graph --rev first -f ../../x/stbuild.json
-expect_text err 'in no git repository'
+expect_text err 'not in a git repository'
 expect_equal "$before" "$(print_of repo/.git)"
 
 # No repository, an empty one, one that cannot be opened.
 mkdir plain
 write_project plain 1.0
 expect_status 3 "$STBUILD" -C plain graph --rev first
-expect_text err 'in no git repository'
+expect_text err 'not in a git repository'
 git init -q empty
 write_project empty 1.0
 expect_status 2 "$STBUILD" -C empty graph --rev HEAD
