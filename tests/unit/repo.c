@@ -287,7 +287,7 @@ static void test_head(void)
 	repo_commit_release(&c);
 	struct tree *tree = NULL;
 	CHECK_INT(repo_tree(r, "v1", &tree, &err), -1);
-	CHECK_ERROR(&err, "no commit id");
+	CHECK_ERROR(&err, "not a commit id");
 	CHECK_INT(repo_tree(r, "0123456789012345678901234567890123456789", &tree,
 		&err), -1);
 	CHECK_ERROR(&err, "cannot read commit");
