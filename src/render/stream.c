@@ -158,6 +158,13 @@ size_t stream_unsent(const struct stream *s)
 	return s->out.len - s->out_at;
 }
 
+/* The other end died of what it was given, or the machine is at its end. */
+static enum status status_of(int error)
+{
+	return error == EPIPE || error == ECONNRESET ? STATUS_FAILED
+		: STATUS_MACHINE;
+}
+
 int stream_send(struct stream *s, struct err *err)
 {
 	while (stream_unsent(s)) {
@@ -192,7 +199,7 @@ int stream_send(struct stream *s, struct err *err)
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			break;
 		if (n < 0)
-			return err_errno(err, STATUS_FAILED,
+			return err_errno(err, status_of(errno),
 				"cannot write to the renderer's socket");
 		s->out_at += (size_t)n;
 		s->sent += (uint64_t)n;
@@ -266,7 +273,7 @@ int stream_recv(struct stream *s, struct err *err)
 		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			break;
 		if (n < 0 && errno != ECONNRESET)
-			return err_errno(err, STATUS_FAILED,
+			return err_errno(err, status_of(errno),
 				"cannot read from the renderer's socket");
 		if (n <= 0) {
 			s->is_eof = 1;

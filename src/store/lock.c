@@ -23,6 +23,8 @@
 #define RECORD_SIZE 256
 #define NRECORD 64
 #define POLL_MS 50
+#define BUSY_MS 5
+#define BUSY_TELL_NS 2000000000LL	/* and as often */
 
 static int lock_byte(int fd, off_t at, short type)
 {
@@ -147,4 +149,26 @@ void lock_drop(int fd)
 {
 	struct flock l = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
 	fcntl(fd, F_SETLK, &l);
+}
+
+int lock_busy(void *data, int ntry)
+{
+	struct store *s = data;
+	long long now = proc_now_ns();
+	if (proc_signal())
+		return 0;
+	if (!ntry)
+		s->busy_since = s->busy_told = now;
+	if (now - s->busy_told > BUSY_TELL_NS) {
+		char *who = s->lock_fd >= 0 ? holder(s->lock_fd)
+			: xstrdup("another process");
+		if (s->busy_told == s->busy_since)
+			log_info("stbuild: waiting for the database, which is being"
+				" written to; it is in use by %s", who);
+		s->busy_told = now + 3600 * 1000000000LL;
+		free(who);
+	}
+	struct pollfd p = { .fd = proc_signal_fd(), .events = POLLIN };
+	poll(&p, 1, BUSY_MS);
+	return 1;
 }

@@ -190,7 +190,7 @@ int schema_check(struct store *s, int latest, enum schema_state *out,
 
 int schema_connect(struct store *s, struct err *err)
 {
-	sqlite3_busy_timeout(s->db, 30 * 1000);
+	sqlite3_busy_handler(s->db, lock_busy, s);
 	sqlite3_extended_result_codes(s->db, 1);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	if (sql_add_sum(s, err) < 0)

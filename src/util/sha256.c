@@ -1,29 +1,40 @@
 #include "util/sha256.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <openssl/evp.h>
 
 #include "util/mem.h"
 
-/* With memory at hand libcrypto's SHA-256 cannot fail, so failing is a bug. */
+/*
+ * libcrypto's SHA-256 fails where memory is gone, or where a policy of the
+ * system took it away: nothing can be done without, so it ends like xmalloc.
+ */
+static void give_up(void)
+{
+	fprintf(stderr, "stbuild: libcrypto gives no SHA-256 (out of memory, or"
+		" not allowed by this system's settings of OpenSSL)\n");
+	_Exit(3);
+}
 
 void sha256_init(struct sha256_ctx *ctx)
 {
 	ctx->md = EVP_MD_CTX_new();
 	if (!ctx->md || EVP_DigestInit_ex(ctx->md, EVP_sha256(), NULL) != 1)
-		BUG("libcrypto has no SHA-256");
+		give_up();
 }
 
 void sha256_update(struct sha256_ctx *ctx, const void *data, size_t n)
 {
 	if (EVP_DigestUpdate(ctx->md, data, n) != 1)
-		BUG("EVP_DigestUpdate failed");
+		give_up();
 }
 
 void sha256_final(struct sha256_ctx *ctx, struct sha256 *out)
 {
 	if (EVP_DigestFinal_ex(ctx->md, out->byte, NULL) != 1)
-		BUG("EVP_DigestFinal_ex failed");
+		give_up();
 	sha256_ctx_release(ctx);
 }
 

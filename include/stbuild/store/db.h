@@ -44,6 +44,7 @@ struct store {
 	char *dir, *db_path;
 	enum store_mode mode;
 	sqlite3 *db;			/* null: absent, reads as empty */
+	long long busy_since, busy_told;	/* lock_busy */
 	int is_damaged;			/* db is null for this reason */
 	sqlite3_stmt *stmt[SQL_COUNT];	/* prepared at first use */
 	int lock_fd;			/* -1: none */
@@ -190,6 +191,12 @@ int lock_take(int fd, const char *path, int is_exclusive, int is_try,
 /* Makes the exclusive lock a shared one, without a gap. */
 void lock_share(int fd);
 void lock_drop(int fd);
+/*
+ * For sqlite3_busy_handler, with the struct store: waits for whoever writes to
+ * the database, for as long as it takes, and says so. A signal caught by
+ * proc.h ends the wait.
+ */
+int lock_busy(void *data, int ntry);
 
 /* Objects (object.c) ------------------------------------------------------ */
 
