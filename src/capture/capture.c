@@ -115,10 +115,26 @@ static int make_groups(struct capture *c, const struct capture_request *request,
 	return rc;
 }
 
+/* What a draw of each pass took before. Owned by the caller. */
+static uint64_t *expected_costs(struct capture *c, const struct group *g)
+{
+	uint64_t *cost = xcalloc(c->env->manifest->npass + 1, sizeof *cost);
+
+	for (size_t i = 0; i < g->graph.norder; i++) {
+		int p = g->graph.order[i], w, h;
+		if (!g->graph.is_reached[p])
+			continue;
+		target_size(&g->variant, p, &w, &h);
+		cost[p] = store_cost(c->env->programs.store,
+			&g->keys.static_part[p], (uint64_t)w * (uint64_t)h);
+	}
+	return cost;
+}
+
 /* What a run would do: an upper bound, since aliases may shorten it. */
 static void describe_group(struct capture *c, struct group *g)
 {
-	struct store *store = c->env->programs.store;
+	uint64_t *cost = expected_costs(c, g);
 	uint32_t from = 0;
 
 	capture_make_plan(c, g);
@@ -129,16 +145,13 @@ static void describe_group(struct capture *c, struct group *g)
 		uint32_t to = nodes_behind(&g->keys.nodes, job->frame);
 		/* What an earlier frame of the same sweep does is told there. */
 		for (; from < to && from < g->plan.end; from++) {
-			int p = keys_node_pass(&g->keys, from), w, h;
-			target_size(&g->variant, p, &w, &h);
 			if (g->plan.node[from].action == ACTION_LOAD)
 				job->result->nload++;
 			if (g->plan.node[from].action != ACTION_DRAW)
 				continue;
 			job->result->ndraw++;
-			job->result->expected_ns += store_cost(store,
-				&g->keys.static_part[p],
-				(uint64_t)w * (uint64_t)h);
+			job->result->expected_ns +=
+				cost[keys_node_pass(&g->keys, from)];
 		}
 		job->result->status = CAPTURE_STALE;
 		capture_explain(c, g, job);
@@ -147,6 +160,7 @@ static void describe_group(struct capture *c, struct group *g)
 		c->result->expected_ns += job->result->expected_ns;
 		c->result->counts.traces_built++;
 	}
+	free(cost);
 }
 
 /* What needs no content, in one transaction. */
