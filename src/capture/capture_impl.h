@@ -45,6 +45,7 @@ struct capture {
 	struct runner *runner;
 	int nrunner;
 	struct pool *pool;
+	uint64_t assembly_bytes;	/* what the bundles being written may take */
 	size_t ncollected;		/* times that finished jobs were taken */
 	struct map drawn;		/* keys drawn in this run */
 	struct map looked;		/* passes whose loops are settled */

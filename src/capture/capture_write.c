@@ -10,8 +10,16 @@
 #include "util/log.h"
 #include "util/mem.h"
 
+/*
+ * What bundles that are written at one time may take, by what they hold at
+ * worst; one at least is always written. Without it memory would grow with the
+ * number of CPUs.
+ */
+#define ASSEMBLY_BYTES_MAX (40u << 20)
+
 struct assembly_job {
 	struct pool_job job;
+	uint64_t nbyte;			/* counted in capture.assembly_bytes */
 	struct runner *runner;
 	struct job *bundle;
 	struct assembly assembly;
@@ -426,6 +434,30 @@ static int write_texts(struct capture *c, struct group *g, const struct job *job
 	return rc;
 }
 
+/* Memory that writing a bundle takes: its largest picture, and the texts. */
+static uint64_t assembly_size(const struct group *g, const struct job *job)
+{
+	const struct manifest *m = g->variant.manifest;
+	uint64_t most = (uint64_t)g->variant.width * (uint64_t)g->variant.height *
+		10;	/* RGBA, RGB, PNG */
+
+	for (size_t p = 0; p < m->npass &&
+	    job->request->include_intermediates; p++) {
+		const struct pass *pass = &m->pass[p];
+		int nface = pass->kind == PASS_CUBEMAP ? 6 : 1, w, h;
+		if (!g->graph.is_reached[p] || (int)p == m->image)
+			continue;
+		target_size(&g->variant, (int)p, &w, &h);
+		for (int k = 0; k <= pass->nextra_output; k++) {
+			uint64_t n = (uint64_t)w * (uint64_t)h *
+				((uint64_t)nface * format_bytes(
+				pass_format(pass, k)) + 16 + 6);
+			most = n > most ? n : most;
+		}
+	}
+	return most + 4 * g->sttf.len;
+}
+
 /* Starts writing a bundle whose products are all stored. 0 when some is not. */
 static int start_assembly(struct runner *r, struct job *job, struct err *err)
 {
@@ -466,6 +498,8 @@ static int start_assembly(struct runner *r, struct job *job, struct err *err)
 	aj->runner = r;
 	aj->job.run = capture_run_assembly;
 	aj->job.data = aj;
+	aj->nbyte = assembly_size(g, job);
+	c->assembly_bytes += aj->nbyte;
 	job->is_under_way = 1;
 	r->nassembling++;
 	pool_add(c->pool, &aj->job);
@@ -502,7 +536,9 @@ int capture_assemble_ready(struct runner *r, struct err *err)
 			continue;
 		}
 		/* Frames arrive in order: what is behind this one is open, too. */
-		if (!group_frame_is_stored(g, job->frame))
+		if (!group_frame_is_stored(g, job->frame) ||
+		    (r->nassembling > 0 && r->capture->assembly_bytes +
+		    assembly_size(g, job) > ASSEMBLY_BYTES_MAX))
 			break;
 		if (start_assembly(r, job, err) < 0)
 			return -1;
@@ -520,6 +556,7 @@ int capture_end_assembly(struct pool_job *pool_job, struct err *err)
 	int rc = 0;
 
 	r->nassembling--;
+	c->assembly_bytes -= aj->nbyte;
 	job->is_under_way = 0;
 	if (a->ok) {
 		r->nround = 0;

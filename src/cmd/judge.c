@@ -71,8 +71,19 @@ static int compare(struct session *s, const struct capture_bundle *b,
 	/* -o gives a path of its own, the usual ones are from the root. */
 	char *path = b->path[0] == '/' ? xstrdup(b->path) :
 		fs_join(s->root, b->path);
-	int rc = pictures_compare(reference->dir, path, &c, err), is_bad;
+	struct bundle now = { 0 };
+	int rc = bundle_open(path, &now, err), is_bad;
 
+	/* Of another size no commit could be good. */
+	if (rc == 0 && (now.width != reference->width ||
+	    now.height != reference->height))
+		rc = err_set(err, STATUS_INPUT, "%s is %dx%d, and what is "
+			"captured is %dx%d; capture it at its size (--width, "
+			"--height)", reference->dir, reference->width,
+			reference->height, now.width, now.height);
+	if (rc == 0)
+		rc = pictures_compare(reference->dir, path, &c, err);
+	bundle_release(&now);
 	free(path);
 	if (rc)
 		return give_up(err, STOP);

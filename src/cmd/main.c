@@ -10,6 +10,7 @@
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/proc.h"
+#include "util/utf8.h"
 
 /* In the order that help shows. A row without function is not built yet. */
 const struct command command[] = {
@@ -82,10 +83,27 @@ cJSON *json_start(const char *action)
 	return document;
 }
 
+/* JSON is UTF-8, whatever a path or a driver's message holds. */
+static void put_utf8(const char *text)
+{
+	size_t n = strlen(text);
+	while (n > 0) {
+		size_t good = utf8_invalid(text, n);
+		fwrite(text, 1, good, stdout);
+		if (good < n) {
+			fputs("\xef\xbf\xbd", stdout);
+			good++;
+		}
+		text += good;
+		n -= good;
+	}
+	putchar('\n');
+}
+
 void json_print(cJSON *document)
 {
 	char *text = cJSON_PrintUnformatted(document);
-	puts(text);
+	put_utf8(text);
 	cJSON_free(text);
 	cJSON_Delete(document);
 }
@@ -155,23 +173,28 @@ static int run(int argc, char **argv, struct options *o, const char **action,
 {
 	struct args_option global[OPTIONS_ROWS];
 	options_table(o, global);
-	int at = options_first_operand(argc, argv, global);
+	int at = options_first_operand(argc, argv, global, NULL);
 	const struct command *c = at ? command_find(argv[at]) : NULL;
+	/* Behind an option of its own it is the command all the same. */
+	if (!at) {
+		at = options_first_operand(argc, argv, global, command);
+		c = at ? command_find(argv[at]) : NULL;
+	}
 	int is_named = c != NULL;
 	if (!is_named)
 		c = command_find("capture");
 	*action = c->name;
 
 	/*
-	 * What stands before the command's name can only be of all commands;
-	 * behind it the command's own options come first ("clean --store").
+	 * What stands before the command's name is of all commands first; behind
+	 * it the command's own options come first ("clean --store").
 	 */
 	struct args_list operand = { NULL, 0, 0 };
 	static const struct args_option none[] = { OPTION_END };
 	const struct args_option *own[] = { c->option ? c->option : none, global };
-	const struct args_option *all[] = { global };
+	const struct args_option *all[] = { global, own[0] };
 	int start = is_named ? at : 0;
-	int status = args_parse(start, argv, all, 1, &operand, err);
+	int status = args_parse(start, argv, all, 2, &operand, err);
 	if (!status)
 		status = args_parse(argc - start, argv + start, own, 2,
 			&operand, err);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/cmd.h"
 #include "util/mem.h"
 #include "util/proc.h"
 
@@ -118,8 +119,20 @@ static const struct args_option *find_row(const struct args_option *row,
 	return NULL;
 }
 
+/* The row of the table, else that of the first command that has one. */
+static const struct args_option *find_any(const struct args_option *table,
+	const struct command *command, char letter, const char *name, size_t n)
+{
+	const struct args_option *row = find_row(table, letter, name, n);
+
+	for (; !row && command && command->name; command++)
+		if (command->option)
+			row = find_row(command->option, letter, name, n);
+	return row;
+}
+
 int options_first_operand(int argc, char *const argv[],
-	const struct args_option *table)
+	const struct args_option *table, const struct command *command)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *word = argv[i];
@@ -128,16 +141,16 @@ int options_first_operand(int argc, char *const argv[],
 			return i;
 		if (word[1] == '-') {
 			size_t n = strcspn(word + 2, "=");
-			const struct args_option *row = find_row(table, 0,
-				word + 2, n);
+			const struct args_option *row = find_any(table, command,
+				0, word + 2, n);
 			if (!row)
 				return 0;
 			i += !word[2 + n] && takes_next(row, next);
 			continue;
 		}
 		for (const char *p = word + 1; *p; p++) {
-			const struct args_option *row = find_row(table, *p,
-				"", 0);
+			const struct args_option *row = find_any(table, command,
+				*p, "", 0);
 			if (!row)
 				return 0;
 			if (row->kind == ARGS_FLAG || (row->kind == ARGS_OPTINT

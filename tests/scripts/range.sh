@@ -65,3 +65,20 @@ rm repo/image.frag
 git -C repo -c user.name=a -c user.email=a@example.org commit -qam 'no shader'
 expect_status 0 "$STBUILD" -C repo --json capture --rev HEAD~1..HEAD a
 expect_json out 'skipped#' 1
+
+# A bundle of another size is nothing to judge by.
+version '{ "name": "a", "frame": 0 }' 0.2
+expect_status 0 "$STBUILD" -C repo a -o "$PWD/good.sttrace"
+expect_status 0 "$STBUILD" -C repo capture --bisect "$PWD/good.sttrace" a
+expect_status 129 "$STBUILD" -C repo capture --bisect "$PWD/good.sttrace" a --width 8
+expect_text err 'is 4x2, and what is captured is 8x2'
+
+# A command's option before its name.
+expect_status 0 "$STBUILD" -C repo --rev HEAD graph
+expect_status 0 "$STBUILD" -C repo --rev HEAD status a
+expect_status 2 "$STBUILD" -C repo --rev HEAD inspect
+expect_text err "unknown option '--rev'"
+
+# JSON is UTF-8, whatever a name holds.
+expect_status 2 "$STBUILD" -C repo --json "$(printf 'a\377b')"
+expect_text out "$(printf 'a\357\277\275b')"

@@ -1163,8 +1163,11 @@ static int draw(struct world *w, int n)
 static int bundle_number(const struct world *w, const struct trace *t, int frame)
 {
 	struct buf b = BUF_INIT;
+	struct project in_force = *w->pr;
 
-	write_body(w->pr, &b);
+	/* What comes later is nothing to it. */
+	in_force.has_step &= in_force.step_frame <= frame;
+	write_body(&in_force, &b);
 	for (int p = 0; p < w->pr->npass; p++)
 		if (w->is_reached[p])
 			write_shader(w->pr, &w->pr->pass[p], 0, &b);

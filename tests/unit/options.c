@@ -17,7 +17,7 @@ static const char *first(const char *a, const char *b, const char *c,
 	struct args_option table[OPTIONS_ROWS];
 	options_init(&o);
 	options_table(&o, table);
-	int at = options_first_operand(argc, argv, table);
+	int at = options_first_operand(argc, argv, table, NULL);
 	return at ? argv[at] : NULL;
 }
 

@@ -42,11 +42,13 @@ void options_table(struct options *o, struct args_option *table);
 int options_settle(struct options *o, struct err *err) WARN_UNUSED;
 
 /*
- * Index in argv of the first word that is no option of the table and no value
- * of one; 0 when there is none, or a "--" or an unknown option comes first.
+ * Index in argv of the first word that is no option of the table, or of a
+ * command in a list that ends without a name (or is null), and no value of
+ * one; 0 when there is none, or a "--" or an unknown option comes first.
  */
+struct command;
 int options_first_operand(int argc, char *const argv[],
-	const struct args_option *table);
+	const struct args_option *table, const struct command *command);
 
 /*
  * Ends a command with a list of errors, one at least: all are printed by main,
