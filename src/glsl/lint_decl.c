@@ -235,10 +235,12 @@ static const char *name_at(const struct typing *t, size_t token, int *n)
 static void check_taken(struct typing *t, size_t name)
 {
 	static const char *const taken[] = {
-		"iResolution", "iTime", "iTimeDelta", "iFrameRate", "iFrame",
-		"iMouse", "iDate", "iSampleRate", "iChannelTime",
-		"iChannelResolution", "iChannel0", "iChannel1", "iChannel2",
-		"iChannel3", "iCh0", "iCh1", "iCh2", "iCh3",
+#define UNIFORM(name, type, is_array, value, why) #name,
+#define AUDIO(name, value)
+#include "glsl/uniform.def"
+#undef UNIFORM
+#undef AUDIO
+		"iChannel0", "iChannel1", "iChannel2", "iChannel3", "iCh0", "iCh1", "iCh2", "iCh3",
 		"shadertoy_out_color"
 	};
 	int n;

@@ -162,14 +162,20 @@ static void add_known(struct typing *t)
 	} row[] = {
 #define VECTOR(n) { .base = BASE_FLOAT, .rows = (n) }
 #define CHANNEL { .base = BASE_SAMPLER, .texel = BASE_FLOAT, .ntexel = 4 }
-		{ "iResolution", VECTOR(3), 0 }, { "iTime", VECTOR(1), 0 },
-		{ "iTimeDelta", VECTOR(1), 0 }, { "iFrameRate", VECTOR(1), 0 },
-		{ "iSampleRate", VECTOR(1), 0 },
-		{ "iFrame", { .base = BASE_INT, .rows = 1 }, 0 },
-		{ "iMouse", VECTOR(4), 0 }, { "iDate", VECTOR(4), 0 },
-		{ "iChannelTime", { .base = BASE_FLOAT, .rows = 1, .array = 4 }, 0 },
-		{ "iChannelResolution", { .base = BASE_FLOAT, .rows = 3,
-			.array = 4 }, 0 },
+#define OF_float .base = BASE_FLOAT, .rows = 1
+#define OF_int .base = BASE_INT, .rows = 1
+#define OF_vec3 .base = BASE_FLOAT, .rows = 3
+#define OF_vec4 .base = BASE_FLOAT, .rows = 4
+#define UNIFORM(name, type, is_array, value, why) \
+	{ #name, { OF_##type, .array = 4 * (is_array) }, 0 },
+#define AUDIO(name, value)
+#include "glsl/uniform.def"
+#undef UNIFORM
+#undef AUDIO
+#undef OF_float
+#undef OF_int
+#undef OF_vec3
+#undef OF_vec4
 		{ "iChannel0", CHANNEL, 0 }, { "iChannel1", CHANNEL, 0 },
 		{ "iChannel2", CHANNEL, 0 }, { "iChannel3", CHANNEL, 0 },
 		{ "gl_FragCoord", VECTOR(4), 0 },

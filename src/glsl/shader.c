@@ -227,6 +227,25 @@ static void add_audio_words(struct buf *out)
 		"{ return texture(music, vec2(x, 0.75)).r * 2.0 - 1.0; }\n");
 }
 
+/* Those that are arrays, with an element a channel, or (narray 0) the others. */
+static void add_builtins(struct buf *out, const struct plan *plan, int narray)
+{
+	static const struct {
+		const char *name, *type;
+		int is_array;
+	} builtin[] = {
+#define UNIFORM(name, type, is_array, value, why) { #name, #type, is_array },
+#define AUDIO(name, value)
+#include "glsl/uniform.def"
+#undef UNIFORM
+#undef AUDIO
+	};
+	for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++)
+		if (builtin[i].is_array == (narray > 0))
+			add_uniform(out, plan, builtin[i].type, builtin[i].name,
+				narray);
+}
+
 static void add_channels(struct buf *out, const struct plan *plan)
 {
 	const char *sampler[LIMIT_CHANNELS] = { NULL };
@@ -246,8 +265,7 @@ static void add_channels(struct buf *out, const struct plan *plan)
 	}
 	if (!plan->is_essl)
 		narray = LIMIT_CHANNELS;
-	add_uniform(out, plan, "float", "iChannelTime", narray);
-	add_uniform(out, plan, "vec3", "iChannelResolution", narray);
+	add_builtins(out, plan, narray);
 	if (!plan->is_essl || plan->pass->kind != PASS_IMAGE)
 		return;
 	for (int c = 0; c < 4; c++)
@@ -261,14 +279,7 @@ static void add_declarations(struct buf *out, const struct plan *plan,
 {
 	const struct manifest *m = plan->m;
 	const struct pass *pass = plan->pass;
-	add_uniform(out, plan, "vec3", "iResolution", 0);
-	add_uniform(out, plan, "float", "iTime", 0);
-	add_uniform(out, plan, "float", "iTimeDelta", 0);
-	add_uniform(out, plan, "float", "iFrameRate", 0);
-	add_uniform(out, plan, "int", "iFrame", 0);
-	add_uniform(out, plan, "vec4", "iMouse", 0);
-	add_uniform(out, plan, "vec4", "iDate", 0);
-	add_uniform(out, plan, "float", "iSampleRate", 0);
+	add_builtins(out, plan, 0);
 	if (plan->is_compute
 		|| (!plan->is_essl
 			&& glsl_mentions(&plan->user.code, "iIteration", 0)))

@@ -271,9 +271,12 @@ static const struct {
 	void (*value)(const struct moment *m, int p, struct draw_uniform *out);
 	enum reason_kind reason;
 } builtin[] = {
-#define UNIFORM(name, function, why) { #name, function, REASON_##why },
-#include "uniform.def"
+#define UNIFORM(name, type, is_array, function, why) \
+	{ #name, function, REASON_##why },
+#define AUDIO(name, function) { #name, function, REASON_UNIFORM },
+#include "glsl/uniform.def"
 #undef UNIFORM
+#undef AUDIO
 };
 
 /* iCh0..3 (essl): the site's struct of a channel. 1 when name is one. */

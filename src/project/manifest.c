@@ -94,13 +94,20 @@ static int is_numbered(const char *name, const char *prefix, int first,
 int uniform_is_reserved(const char *name, enum dialect dialect)
 {
 	static const char *const builtin[] = {
-		"iResolution", "iTime", "iTimeDelta", "iFrameRate", "iFrame",
-		"iIteration", "iMouse", "iDate", "iChannelResolution",
-		"iChannelTime", "iOutput", "iSampleRate"
+#define UNIFORM(name, type, is_array, value, why) #name,
+#define AUDIO(name, value)
+#include "glsl/uniform.def"
+#undef UNIFORM
+#undef AUDIO
+		"iIteration", "iOutput"
 	};
 	static const char *const audio[] = {
-		"iMusicBands", "iMusicHits", "iMusicBeat", "iMusicStereo",
-		"iMusicStructure", "iMusicMeta", "iAudioLoudness", "iAudioBass",
+#define UNIFORM(name, type, is_array, value, why)
+#define AUDIO(name, value) #name,
+#include "glsl/uniform.def"
+#undef UNIFORM
+#undef AUDIO
+		"iAudioLoudness", "iAudioBass",
 		"iAudioMid", "iAudioTreble", "iAudioOnset", "iAudioKick",
 		"iAudioSnare", "iAudioHihat", "iAudioBpm", "iAudioBeatPhase",
 		"iAudioBeatConfidence", "iAudioBeatStrength",

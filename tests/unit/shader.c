@@ -369,6 +369,30 @@ static void holds(const char *text, const char *const *want)
 	holds(text, (const char *const[]) { __VA_ARGS__, NULL })
 #define IMAGE "void mainImage(out vec4 c, in vec2 p) { c = vec4(1); }\n"
 
+/* A row of uniform.def is declared by texts, and no user's uniform has its name. */
+static void has_row(const char *name, const char *declaration, int is_essl)
+{
+	reset(PASS_IMAGE, is_essl ? DIALECT_ESSL : DIALECT_GLSL);
+	struct shader s = build(IMAGE, &best, NULL);
+	HOLDS(s.stage, declaration);
+	shader_release(&s);
+	CHECK(uniform_is_reserved(name, manifest.dialect));
+}
+
+static void builtins(void)
+{
+	for (int is_essl = 0; is_essl < 2; is_essl++) {
+#define UNIFORM(name, type, is_array, value, why) \
+	has_row(#name, "uniform " #type " " #name, is_essl);
+#define AUDIO(name, value) \
+	if (!is_essl) \
+		has_row(#name, "const vec4 " #name, 0);
+#include "glsl/uniform.def"
+#undef UNIFORM
+#undef AUDIO
+	}
+}
+
 static void texts(void)
 {
 	reset(PASS_IMAGE, DIALECT_ESSL);
@@ -680,6 +704,7 @@ int main(void)
 	zeros_of_functions();
 	zeros_of_anything();
 	finds_places();
+	builtins();
 	texts();
 	ids();
 	portable();

@@ -3,7 +3,7 @@
 
 /*
  * Values of uniforms at a frame (DESIGN 3, "Uniforms"): the builtin ones are
- * rows of src/graph/uniform.def; custom ones come from the variant. Keys and
+ * rows of glsl/uniform.def; custom ones come from the variant. Keys and
  * draws both ask here, so they cannot disagree.
  */
 
