@@ -153,7 +153,11 @@ shows 'no name for what is not read' '255 0 0' '255 0 0' <<'GLSL'
 void mainImage(out vec4 o, vec2) { o = vec4(1., 0., 0., 1.); }
 GLSL
 shows 'supersampling by a macro' '0 255 0' '0 255 0' <<'GLSL'
-#define mainImage shade(out vec4 o, vec2 u); const int AA = 2; void mainImage(out vec4 o, vec2 u) { o = vec4(0.); for (int k = 0; k < AA * AA; k++) { vec4 s; shade(s, u + vec2(k % AA, k / AA) / float(AA)); o += s / 4.; } } void shade
+#define mainImage shade(out vec4 o, vec2 u); const int AA = 2; \
+	void mainImage(out vec4 o, vec2 u) { o = vec4(0.); \
+	for (int k = 0; k < AA * AA; k++) { vec4 s; \
+	shade(s, u + vec2(k % AA, k / AA) / float(AA)); o += s / 4.; } } \
+	void shade
 void mainImage(out vec4 o, vec2 u) { o.g += 1.; o.a = 1.; }
 GLSL
 shows 'renamed for a while' '0 255 0' '0 255 0' <<'GLSL'

@@ -7,10 +7,11 @@
  * is UTF-8. Conditions are followed: an include in a branch that is not taken
  * leaves an empty line, and its file is no input. A file with an active
  * "#pragma once" is put in place once; one that is being expanded may be
- * included again where conditions can end that. Positions survive: "#line N S" directives stand at each seam,
- * S an index of file[], and once more behind #else, #elif and #endif where a
- * branch that may not be taken holds seams. A "#line" that the user wrote keeps
- * its line number alone, so that one with two numbers is always ours.
+ * included again where conditions can end that. Positions survive: "#line N S"
+ * directives stand at each seam, S an index of file[], and once more behind
+ * #else, #elif and #endif where a branch that may not be taken holds seams. A
+ * "#line" that the user wrote keeps its line number alone, so that one with two
+ * numbers is always ours.
  */
 
 #include <stddef.h>

@@ -30,7 +30,7 @@
 #define LIMIT_ARTIFACT_BYTES (8ull << 30)	/* of a bundle; 16384 x 16384 RGBA32F is half */
 #define LIMIT_SOURCE_BYTES (16u << 20)		/* one GLSL file */
 #define LIMIT_EXPANDED_BYTES (64u << 20)	/* one pass with its includes */
-#define LIMIT_MACRO_TOKENS (4u << 20)		/* one pass after its macros; drivers take minutes then */
+#define LIMIT_MACRO_TOKENS (4u << 20)		/* one pass after its macros */
 #define LIMIT_MACRO_NESTING 256			/* calls of macros within arguments; () in #if */
 #define LIMIT_MACRO_BRANCHES 1024		/* #ifs that are open */
 #define LIMIT_ASSET_BYTES (1024u << 20)
