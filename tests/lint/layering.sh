@@ -14,7 +14,7 @@ complain()
 # Text before the colon is what a folder may include besides itself.
 for rule in \
 	'util' \
-	'glsl util project graph' \
+	'glsl util project' \
 	'project util glsl' \
 	'vcs util project' \
 	'graph util glsl project vcs' \
