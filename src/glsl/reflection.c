@@ -36,14 +36,6 @@ const struct active_uniform *reflection_uniform(const struct reflection *r, cons
 	return NULL;
 }
 
-const struct active_block *reflection_block(const struct reflection *r, uint32_t binding)
-{
-	for (size_t i = 0; i < r->nblock; i++)
-		if (r->block[i].binding == binding)
-			return &r->block[i];
-	return NULL;
-}
-
 /*
  * Form: u32 count of uniforms, each u32 type, u32 count, u32 length, name;
  * u32 count of blocks, each u32 binding, u32 is_written, u32 length, name.

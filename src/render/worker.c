@@ -356,13 +356,6 @@ int worker_fd(const struct worker *w)
 	return w->stream.fd;
 }
 
-int worker_poll_ms(const struct worker *w)
-{
-	if (w->event_at < w->nevent || w->is_dead)
-		return 0;
-	return oldest(w) || stream_unsent(&w->stream) ? step_ms(w) : -1;
-}
-
 int worker_flush(struct worker *w, struct err *err)
 {
 	while (!w->is_dead && stream_unsent(&w->stream) && !proc_signal())

@@ -53,9 +53,6 @@ void reflection_release(struct reflection *r);
 /* Null when the name is not active. */
 const struct active_uniform *reflection_uniform(const struct reflection *r,
 	const char *name);
-/* The block at a binding, or null. */
-const struct active_block *reflection_block(const struct reflection *r,
-	uint32_t binding);
 /* A compact form for the database and the stream, and back (checked). */
 void reflection_encode(const struct reflection *r, struct buf *out);
 int reflection_decode(const void *data, size_t n, struct reflection *out,

@@ -236,12 +236,6 @@ int worker_event(struct worker *w, int wait, struct worker_event *out,
 	struct err *err) WARN_UNUSED;
 /* Readable when events may wait; for poll(). */
 int worker_fd(const struct worker *w);
-/*
- * For how long a poll() of the caller's may last before worker_event must be
- * called, so that time-outs are noticed: milliseconds, -1 for any time. 0 when
- * an event is there already.
- */
-int worker_poll_ms(const struct worker *w);
 /* Sends what is buffered. worker_event with wait does so itself. */
 int worker_flush(struct worker *w, struct err *err) WARN_UNUSED;
 /* 1 once the worker is of no use any more. */
