@@ -277,7 +277,8 @@ static int is_store(const char *dir, struct err *err)
 		int is_db = !strncmp(name, "stbuild.db", 10);
 		has_db |= is_db;
 		if (is_db || !strcmp(name, "objects") || !strcmp(name, "tmp")
-			|| !strcmp(name, "runs") || !strcmp(name, "lock") || !strcmp(name, ".gitignore"))
+			|| !strcmp(name, "runs") || !strcmp(name, "lock")
+			|| !strcmp(name, ".gitignore"))
 			continue;
 		err_set(err, STATUS_INPUT, "'%s' holds '%s', which is not "
 			"ours; nothing was removed", dir, name);

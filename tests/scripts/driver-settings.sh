@@ -34,7 +34,11 @@ done
 
 for file in settings-home/.drirc settings-home/.config/drirc; do
 	mkdir -p "${file%/*}"
-	echo '<driconf><device><application name="all"><option name="force_glsl_abs_sqrt" value="true"/></application></device></driconf>' > "$file"
+	cat > "$file" <<'X'
+<driconf><device><application name="all">
+<option name="force_glsl_abs_sqrt" value="true"/>
+</application></device></driconf>
+X
 	expect_status 1 "$STBUILD" -q
 	expect_status 0 "$STBUILD"
 	expect_status 0 "$STBUILD" -q

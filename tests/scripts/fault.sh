@@ -25,7 +25,8 @@ cat > base/stbuild.json <<'X'
       "input": [{ "channel": 0, "source": "sim" }] }],
   "trace": [{ "name": "t", "frames": [0, 3] }] }
 X
-echo 'void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(p), 0) * 0.5 + vec4(p / 16.0, 0.1, 1.0); }' > base/sim.frag
+echo 'void mainImage(out vec4 c, in vec2 p) {
+	c = texelFetch(iChannel0, ivec2(p), 0) * 0.5 + vec4(p / 16.0, 0.1, 1.0); }' > base/sim.frag
 echo 'void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(p), 0) * 0.4; }' > base/i.frag
 cp -R base want
 

@@ -14,7 +14,8 @@ cat > stbuild.json <<'X'
       "input": [{ "channel": 0, "source": "sim" }] }],
   "trace": [{ "name": "t", "frames": [6, 9] }] }
 X
-echo 'void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(p), 0) * 0.5 + vec4(p / 16.0, 0.1, 1.0); }' > sim.frag
+echo 'void mainImage(out vec4 c, in vec2 p) {
+	c = texelFetch(iChannel0, ivec2(p), 0) * 0.5 + vec4(p / 16.0, 0.1, 1.0); }' > sim.frag
 echo 'void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(p), 0) * 0.4; }' > i.frag
 expect_status 0 "$STBUILD" t@6
 expect_status 0 "$STBUILD" --store fresh -o want.sttrace t@9
