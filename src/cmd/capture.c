@@ -310,12 +310,13 @@ static void print_done(const struct capture_result *r, double seconds)
 		log_info("all %llu up to date",
 			(unsigned long long)c->traces_current);
 	else
-		log_info("%llu written, %llu up to date, %llu failed; %llu "
-			"draws, %llu loads, %llu reused in %.1f s",
+		log_info("%llu written, %llu up to date, %llu failed (%llu %s "
+			"drawn, %llu loaded, %llu reused, %.1f s)",
 			(unsigned long long)c->traces_built,
 			(unsigned long long)c->traces_current,
 			(unsigned long long)c->failures,
 			(unsigned long long)c->nodes_drawn,
+			c->nodes_drawn == 1 ? "pass" : "passes",
 			(unsigned long long)c->nodes_loaded,
 			(unsigned long long)c->nodes_reused, seconds);
 }

@@ -20,7 +20,7 @@ static const char *rev;
 
 const struct args_option check_option[] = {
 	{ 0, "pedantic", ARGS_FLAG, &pedantic, 0, 0, NULL,
-		"status 1 for warnings, too" },
+		"exit with status 1 on warnings" },
 	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
 		"take a revision's files, without a checkout" },
 	OPTION_END

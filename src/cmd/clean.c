@@ -148,12 +148,12 @@ static char *reason_to_keep(const struct bundle_row *row, const char *path)
 	struct bundle b = { 0 };
 	if (n < sizeof suffix || strcmp(path + n - strlen(suffix), suffix)
 		|| is_link(path) || !fs_is_dir(path))
-		return xstrdup("it is no bundle any more");
+		return xstrdup("it is not a bundle any more");
 	int ours = is_all_ours(row, path, "", &stranger, &err);
 	if (ours < 0)
 		reason = xstrdup(err.message);
 	else if (!ours)
-		reason = xasprintf("it holds '%s', which is not ours",
+		reason = xasprintf("it contains a foreign file, '%s'",
 			stranger);
 	else if (!bundle_open(path, &b, &err) && !b.tool)
 		reason = xstrdup("another program has written it");

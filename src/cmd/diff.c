@@ -250,7 +250,7 @@ static void print_part(const struct diff_part *p)
 	printf("  ");
 	print_name(p);
 	if (p->is_other_size)
-		printf(": another size\n");
+		printf(": sizes differ\n");
 	else if (p->is_equal)
 		printf(": equal\n");
 	else if (p->kind == DIFF_STORAGE)
@@ -286,7 +286,7 @@ static void print_first(const struct diff *d)
 		printf("frame %d, ", d->a.bundle.frame);
 	print_name(p);
 	if (p->is_other_size)
-		printf(", another size");
+		printf(", sizes differ");
 	else if (p->kind == DIFF_STORAGE)
 		printf(", byte %llu: %.0f, %.0f", (unsigned long long)p->byte,
 			p->a, p->b);

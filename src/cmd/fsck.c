@@ -9,7 +9,7 @@ static int repair;
 
 const struct args_option fsck_option[] = {
 	{ 0, "repair", ARGS_FLAG, &repair, 0, 0, NULL,
-		"remove what is damaged, it is made again when needed" },
+		"remove damaged objects (they are rebuilt on demand)" },
 	OPTION_END
 };
 
@@ -18,7 +18,7 @@ static const struct {
 	size_t at;
 } finding[] = {
 	{ "objects", "objects", offsetof(struct fsck_result, nobject) },
-	{ "torn", "with other bytes than their name says",
+	{ "torn", "corrupt (content does not match its hash)",
 		offsetof(struct fsck_result, ntorn) },
 	{ "missing", "recorded, but missing",
 		offsetof(struct fsck_result, nmissing) },

@@ -11,7 +11,7 @@ const struct args_option gc_option[] = {
 	{ 0, "max-size", ARGS_STRING, &max_size, 0, 0, "S",
 		"keep the store below S, \"10GiB\"; 0: no limit" },
 	{ 0, "max-age", ARGS_STRING, &max_age, 0, 0, "T",
-		"drop what was not used for T, \"30d\"; 0: no limit" },
+		"remove objects unused for longer than T, \"30d\"; 0: no limit" },
 	OPTION_END
 };
 
@@ -47,13 +47,13 @@ static void print_json(const struct gc_options *o, const struct gc_result *r)
 static void print_text(const struct gc_options *o, const struct gc_result *r)
 {
 	struct buf text = BUF_INIT;
-	buf_addf(&text, "%llu object%s, ", (unsigned long long)r->nremoved,
-		r->nremoved == 1 ? "" : "s");
+	buf_addf(&text, "%s %llu %s (", o->dry_run ? "would remove" : "removed",
+		(unsigned long long)r->nremoved,
+		r->nremoved == 1 ? "object" : "objects");
 	bytes_print(r->removed_bytes, &text);
-	buf_addf(&text, ", %s; %llu, ", o->dry_run ? "would be removed"
-		: "removed", (unsigned long long)r->nkept);
+	buf_addf(&text, "), keeping %llu (", (unsigned long long)r->nkept);
 	bytes_print(r->kept_bytes, &text);
-	buf_addf(&text, ", %s", r->nkept == 1 ? "stays" : "stay");
+	buf_addch(&text, ')');
 	puts(buf_str(&text));
 	buf_release(&text);
 }

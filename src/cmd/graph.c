@@ -241,7 +241,7 @@ int cmd_graph(struct options *o, const struct args_list *operand,
 	int ret = -1;
 	if (dot && o->json)
 		return err_set(err, STATUS_INPUT,
-			"--dot and --json exclude each other");
+			"--dot and --json are mutually exclusive");
 	if (session_open_rev(&s, o, "graph", SESSION_READ, rev, err) < 0)
 		goto out;
 	graph_init(&g, &s.manifest);

@@ -47,7 +47,7 @@ void command_help(const struct command *c)
 		printf("\nOptions:\n");
 		args_print(c->option);
 	}
-	printf("\nOptions of all commands:\n");
+	printf("\nCommon options:\n");
 	print_globals();
 }
 

@@ -12,7 +12,7 @@
 #include "util/proc.h"
 #include "util/utf8.h"
 
-/* In the order that help shows. A row without function is not built yet. */
+/* In the order that help shows. */
 const struct command command[] = {
 	{ "init", "[DIR]", "start a project", 1, NULL, cmd_init },
 	{ "import", "FILE [-o DIR] [--media DIR]",
@@ -51,8 +51,6 @@ const struct command command[] = {
 	{ "report", "[--traces | --tests | A..B] [-o DIR]",
 		"write a page that shows traces, tests or what changed", 1,
 		report_option, cmd_report },
-	{ "watch", "[TARGET..]", "capture whenever a file changes", -1, NULL,
-		NULL },
 	{ "stats", "", "numbers about the store", 0, NULL, cmd_stats },
 	{ "gc", "[--max-size S] [--max-age T]",
 		"remove what the store no longer needs", 0, gc_option, cmd_gc },
@@ -227,9 +225,6 @@ static int run(int argc, char **argv, struct options *o, const char **action,
 		status = err_set(err, STATUS_INPUT, "unexpected operand '%s', "
 			"see 'stbuild %s -h'",
 			operand.item[c->max_operand], c->name);
-	} else if (!c->run) {
-		status = err_set(err, STATUS_INPUT,
-			"'%s' is not built yet", c->name);
 	} else {
 		status = c->run(o, &operand, err);
 	}

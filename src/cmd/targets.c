@@ -19,7 +19,7 @@ static int option_frames(const struct manifest *m, const struct target_options *
 {
 	if (!!o->frame + !!o->time + !!o->frames > 1)
 		return err_set(err, STATUS_INPUT,
-			"--frame, --time and --frames exclude each other");
+			"--frame, --time and --frames are mutually exclusive");
 	if (o->frames)
 		return frames_parse(o->frames, frame, n, err);
 	if (o->frame) {
@@ -239,7 +239,7 @@ static int check_output(const struct target_options *o, struct targets *t,
 	if (n < sizeof ending || strncmp(o->output + n - (sizeof ending - 1),
 	    ending, sizeof ending - 1) != 0)
 		return err_set(err, STATUS_INPUT,
-			"-o %s: a bundle's name ends in .sttrace", o->output);
+			"-o %s: the output's name must end in .sttrace", o->output);
 	char *path = xstrndup(o->output, n);
 	if (bundle_check_place(path, 0, err)) {
 		free(path);

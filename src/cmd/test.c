@@ -127,9 +127,10 @@ static void print_tap(const struct testing *t, const struct tally *n)
 	suite_tap(&t->suite, &tap);
 	fputs(buf_str(&tap), stdout);
 	buf_release(&tap);
-	log_info("%d passed, %d failed, %d errors; %d judged before, %llu "
-		"draws", n->npassed, n->nfailed, n->nerror, n->ncached,
-		(unsigned long long)t->result.counts.nodes_drawn);
+	unsigned long long ndraw = t->result.counts.nodes_drawn;
+	log_info("%d passed, %d failed, %d %s (%d cached, %llu %s)", n->npassed,
+		n->nfailed, n->nerror, n->nerror == 1 ? "error" : "errors",
+		n->ncached, ndraw, ndraw == 1 ? "draw" : "draws");
 }
 
 /* -n, -q: what would be drawn, without a verdict. */

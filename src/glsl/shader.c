@@ -644,7 +644,7 @@ int shader_build(const struct variant *v, int p, const struct source *source,
 		|| preprocess_user(&plan, p, source, err))
 		goto out;
 	if (!glsl_mentions(code, plan.entry, 0)) {
-		err_set(err, STATUS_FAILED, "pass '%s' has no %s; it begins with '%s'",
+		err_set(err, STATUS_FAILED, "pass '%s' defines no %s(); expected '%s'",
 			plan.pass->name, plan.entry, entry_example(plan.pass->kind));
 		err_place(err, plan.pass->source, 0, 0, NULL);
 		goto out;

@@ -86,8 +86,8 @@ static void find_viewport_feedback(const struct graph *g, struct diagnostics *ou
 		if (i == g->nedge)
 			continue;
 		diagnostics_add(out, "viewport-sized-feedback",
-			"pass '%s' is read at the previous frame and has the "
-			"output's size: its result depends on the size asked for",
+			"pass '%s' reads its previous frame at output size, so its "
+			"result depends on the capture size; give it width and height",
 			pass->name);
 		diagnostics_about(out, out->nitem - 1, (int)p);
 	}

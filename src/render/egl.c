@@ -382,7 +382,8 @@ int egl_open(struct egl *egl, const char *device, struct err *err)
 	    !try_devices(egl, &p, 1) || !try_default(egl))
 		rc = 0;
 	else
-		fail(egl, "no OpenGL 4.1 without a window system", err);
+		fail(egl, "no usable OpenGL (EGL) driver found; on Debian: apt-get install "
+			"libegl1 libegl-mesa0 libgl1-mesa-dri", err);
 out:
 	debug_log = NULL;
 	return rc;

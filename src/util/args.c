@@ -51,11 +51,11 @@ static int set_int(const struct args_option *o, const char *shown,
 	long n = strtol(value, NULL, 10);
 	if (is_bounded(o) && (errno || (double)n < o->min || (double)n > o->max))
 		return err_set(err, STATUS_INPUT,
-			"option '%s': %s is not within %.0f..%.0f", shown, value,
+			"%s: %s is out of range (%.0f to %.0f)", shown, value,
 			o->min, o->max);
 	if (errno)
 		return err_set(err, STATUS_INPUT,
-			"option '%s': %s is out of range", shown, value);
+			"%s: %s is out of range", shown, value);
 	*(long *)o->to = n;
 	return 0;
 }
@@ -71,10 +71,10 @@ static int set_number(const struct args_option *o, const char *shown,
 			"option '%s': '%s' is not a number", shown, value);
 	if (!isfinite(n))
 		return err_set(err, STATUS_INPUT,
-			"option '%s': %s is out of range", shown, value);
+			"%s: %s is out of range", shown, value);
 	if (is_bounded(o) && (n < o->min || n > o->max))
 		return err_set(err, STATUS_INPUT,
-			"option '%s': %s is not within %g..%g", shown, value,
+			"%s: %s is out of range (%g to %g)", shown, value,
 			o->min, o->max);
 	*(double *)o->to = n;
 	return 0;

@@ -272,7 +272,7 @@ static void judge_rmse(struct judging *j, const struct picture *expected,
 	if (test->has_min_rmse && value < test->min_rmse)
 		fail(check, "the pictures are nearer than min_rmse");
 	else if ((has_max || has_tolerance) && value > max)
-		fail(check, "the pictures differ, by up to %.0f of 255",
+		fail(check, "the pictures differ by up to %.0f of 255",
 			metric_value(METRIC_MAX, expected, &j->self.picture,
 			options));
 }
@@ -430,7 +430,7 @@ static void judge_none(struct judging *j, const char *metric, size_t n,
 			first / 4 / (size_t)v->picture.width);
 	else if (is_image(j->suite->manifest, j->item->test->pass))
 		check->message = xasprintf("the image has 8 bits a channel: "
-			"this cannot fail; name a buffer as 'pass'");
+			"this has no effect on it; set 'pass' to a buffer");
 }
 
 /* Determinism: a fresh worker renders the bundle again from frame 0. */

@@ -173,8 +173,8 @@ refused()
 : >file.sttrace
 mkdir -p dir.sttrace
 : >dir.sttrace/letters
-refused "ends in .sttrace" hero@4 -o x
-refused "ends in .sttrace" hero@4 -o .sttrace
+refused "must end in .sttrace" hero@4 -o x
+refused "must end in .sttrace" hero@4 -o .sttrace
 refused "is a file; a bundle is a folder" hero@4 -o file.sttrace
 refused "folder but no bundle" hero@4 -o dir.sttrace
 refused "exactly one frame" -o x.sttrace
@@ -185,7 +185,7 @@ refused "no command or trace 'quite-another'" quite-another
 refused "no command or trace 'chekc'; did you mean 'check'?" chekc
 refused "'4:'" hero@4:
 refused "in target 'hero@x'" hero@x
-refused "exclude each other" hero --frame 1 --time 1
+refused "mutually exclusive" hero --frame 1 --time 1
 refused "leave --frame" hero@1 --frame 1
 refused "takes one frame" --frame 1,2
 refused "level" hero@1 --set level=2

@@ -56,9 +56,9 @@ expect_status 1 "$STBUILD" clean --json
 expect_json out ok false
 expect_json out 'removed#' 0
 expect_json out 'kept#' 3
-expect_text err "'target/traces/kept@0.sttrace' stays: it holds 'notes.txt', which is not ours"
-expect_text err "it holds 'passes/notes.txt', which is not ours"
-expect_text err "'target/traces/link@0.sttrace' stays: it is no bundle any more"
+expect_text err "'target/traces/kept@0.sttrace' stays: it contains a foreign file, 'notes.txt'"
+expect_text err "it contains a foreign file, 'passes/notes.txt'"
+expect_text err "'target/traces/link@0.sttrace' stays: it is not a bundle any more"
 [ -f precious/final.png ] || fail 'clean followed a link'
 rm -r target
 

@@ -74,7 +74,7 @@ expect_json out orphans 1
 expect_json out bad_rows 0
 # Looking repairs nothing.
 expect_status 1 "$STBUILD" fsck -n --repair
-expect_text out '1 with other bytes than their name says'
+expect_text out '1 corrupt (content does not match its hash)'
 expect_status 1 "$STBUILD" -v fsck
 expect_text err "$torn"
 expect_status 0 "$STBUILD" fsck --repair --json

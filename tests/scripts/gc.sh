@@ -45,7 +45,7 @@ again()
 
 # Nothing there.
 expect_status 0 "$STBUILD" gc
-expect_text out '0 objects, 0 bytes, removed'
+expect_text out 'removed 0 objects (0 bytes), keeping'
 [ ! -e .stbuild ] || fail 'gc made a store'
 
 expect_status 2 "$STBUILD" gc --max-size much

@@ -74,7 +74,7 @@ expect_text out 'ok 2 - sums 8x4@0'
 expect_text out 'ok 5 - sums 16x8@2'
 expect_text out 'ok 6 - level matters 8x4@1'
 expect_text out '# nan: the image has 8 bits a channel'
-expect_text err '6 passed, 1 failed, 0 errors; 7 judged before, 0 draws'
+expect_text err '6 passed, 1 failed, 0 errors (7 cached, 0 draws)'
 expect_pixel target/tests/picture/8x4@2-actual.png 0 0 '191 0 0 255'
 suite 1 6 1 7 0
 expect_json out counts.replays 0
@@ -134,7 +134,7 @@ expect_status 0 "$STBUILD" test -n
 expect_text out 'target/tests/picture/8x4@2.sttrace: stale'
 suite 1 4 3 0 8
 expect_json out 'tests[0].status' failed
-expect_json out 'tests[0].message' 'the pictures differ, by up to 95 of 255'
+expect_json out 'tests[0].message' 'the pictures differ by up to 95 of 255'
 t=target/tests/picture/8x4@2
 expect_pixel $t-actual.png 0 0 '96 0 0 255'
 expect_pixel $t-expected.png 0 0 '191 0 0 255'

@@ -108,7 +108,7 @@ static void optional_values(void)
 	CHECK_INT(got.jobs, 0);
 	CHECK_INT(parse("--jobs 7"), 0);
 	CHECK_INT(got.jobs, 7);
-	check_refused("-j 65", "option '-j': 65 is not within 1..64");
+	check_refused("-j 65", "-j: 65 is out of range (1 to 64)");
 	check_refused("--jobs=x", "option '--jobs': 'x' is not a whole number");
 }
 
@@ -125,15 +125,15 @@ static void refuses(void)
 	check_refused("--frame=", "option '--frame': '' is not a whole number");
 	check_refused("--frame 1x", "option '--frame': '1x' is not a whole number");
 	check_refused("--frame -1",
-		"option '--frame': -1 is not within 0..1000000000");
+		"--frame: -1 is out of range (0 to 1000000000)");
 	check_refused("--frame 99999999999999999999",
-		"option '--frame': 99999999999999999999 is not within 0..1000000000");
+		"--frame: 99999999999999999999 is out of range (0 to 1000000000)");
 	check_refused("--offset 99999999999999999999",
-		"option '--offset': 99999999999999999999 is out of range");
+		"--offset: 99999999999999999999 is out of range");
 	check_refused("--fps nan", "option '--fps': 'nan' is not a number");
 	check_refused("--fps 0x10", "option '--fps': '0x10' is not a number");
-	check_refused("--fps 1e999", "option '--fps': 1e999 is out of range");
-	check_refused("-r 0", "option '-r': 0 is not within 0.001..1000");
+	check_refused("--fps 1e999", "--fps: 1e999 is out of range");
+	check_refused("-r 0", "-r: 0 is out of range (0.001 to 1000)");
 }
 
 int main(void)

@@ -31,7 +31,6 @@ struct command {
 	const char *summary;	/* for lists: lower case, no full stop */
 	int max_operand;	/* -1: any number */
 	const struct args_option *option;	/* its own; null: none */
-	/* Null: not built yet. */
 	int (*run)(struct options *o, const struct args_list *operand,
 		struct err *err);
 };
