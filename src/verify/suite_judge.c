@@ -254,15 +254,17 @@ static void judge_rmse(struct judging *j, const struct picture *expected,
 	const struct metric_options *options)
 {
 	const struct test *test = j->item->test;
-	struct suite_check *check = add_check(j->item, "rmse");
 	int has_max = test->has_limit[METRIC_RMSE], has_other = 0;
-	double value = metric_value(METRIC_RMSE, expected, &j->self.picture,
-		options);
 
 	for (int i = 0; i < METRIC_COUNT; i++)
 		has_other |= i != METRIC_RMSE && test->has_limit[i];
 	int has_tolerance = !has_max && (test->has_tolerance || !has_other) &&
 		(test->reference || !test->has_min_rmse);
+	if (!has_max && !has_tolerance && !test->has_min_rmse)
+		return;
+	struct suite_check *check = add_check(j->item, "rmse");
+	double value = metric_value(METRIC_RMSE, expected, &j->self.picture,
+		options);
 	double max = has_max ? test->limit[METRIC_RMSE] : test->tolerance;
 	if (test->has_min_rmse)
 		check->limit[check->nlimit++] = test->min_rmse;
