@@ -680,6 +680,12 @@ static void tell_driver(void *data, const struct fact *was_fact,
 	free(now);
 }
 
+static int same_lists(const struct facts *a, const struct facts *b)
+{
+	return a->bytes.len == b->bytes.len && memcmp(buf_str(&a->bytes),
+		buf_str(&b->bytes), a->bytes.len) == 0;
+}
+
 void account_compare_drivers(const struct facts *was, const struct facts *now,
 	struct reasons *out)
 {
@@ -687,6 +693,8 @@ void account_compare_drivers(const struct facts *was, const struct facts *now,
 	static const char *const order[] = { "gl.", "env.", "cpu.", "" };
 	size_t first = out->nreason;
 
+	if (same_lists(was, now))
+		return;
 	for (size_t o = 0; o < sizeof order / sizeof *order &&
 	    (o < 3 || out->nreason == first); o++) {
 		struct driver_compare c = { order[o], out, first + DRIVER_SHOWN };
@@ -698,12 +706,6 @@ void account_compare_drivers(const struct facts *was, const struct facts *now,
 }
 
 /* All of it ----------------------------------------------------------------------------- */
-
-static int same_lists(const struct facts *a, const struct facts *b)
-{
-	return a->bytes.len == b->bytes.len && memcmp(buf_str(&a->bytes),
-		buf_str(&b->bytes), a->bytes.len) == 0;
-}
 
 static void compare_drawn(struct compare *c)
 {

@@ -142,6 +142,8 @@ expect_json out 'reasons[0].new' 0.7
 expect_json out 'reasons[0].pass' image
 expect_status 1 "$STBUILD" why hero -q
 expect_status 0 "$STBUILD" status
+# An edit is not another driver.
+expect_no_text err driver
 expect_equal "$(sed -n 1p out | sed 's/about.*//')" \
 	'hero@12: stale: uniform gain 0.5 -> 0.7 (pass image); 1 draw, 1 load, '
 expect_text out '1 of 1 trace stale; 1 draw, 1 load, about '
