@@ -104,7 +104,8 @@ static int is_partial(struct repo *r)
 	if (git_repository_config_snapshot(&config, r->git) < 0)
 		return 0;
 	if (git_config_iterator_glob_new(&all, config,
-			"^(remote\\..*\\.(promisor|partialclonefilter)|extensions\\.partialclone)$") == 0) {
+			"^(remote\\..*\\.(promisor|partialclonefilter)"
+			"|extensions\\.partialclone)$") == 0) {
 		found = git_config_next(&entry, all) == 0;
 		git_config_iterator_free(all);
 	}

@@ -9,5 +9,5 @@ fi
 exec cppcheck --quiet --std=c11 --error-exitcode=1 --inline-suppr \
 	--enable=warning,performance,portability --max-configs=2 \
 	--suppress=missingIncludeSystem --suppress=arrayIndexOutOfBoundsCond \
-	-Iinclude/stbuild -D_XOPEN_SOURCE=700 -D__linux__ \
+	--include=tests/lint/macros.h -Iinclude/stbuild -D_XOPEN_SOURCE=700 -D__linux__ \
 	'-DSTBUILD_VERSION="0"' src tests/unit tests/tool

@@ -285,7 +285,9 @@ expect_pixel "$(path 0)/final.png" 0 0 '32 0 0 255'
 moment 1 -n --fps 8
 moment 6 --fps 8 --frame 6
 refused 'at most frame' --fps 1000 --time 1e6
-edit stbuild.json 's/^	"pass"/	"trace": [ { "name": "half", "time": 0.5 }, { "name": "slow", "time": 0.5, "fps": 2 }, { "name": "at", "frame": 5 }, { "name": "shown" } ],\n&/'
+traces='{ "name": "half", "time": 0.5 }, { "name": "slow", "time": 0.5, "fps": 2 }'
+traces="$traces, { \"name\": \"at\", \"frame\": 5 }, { \"name\": \"shown\" }"
+edit stbuild.json "s/^	\"pass\"/	\"trace\": [ $traces ],\n&/"
 moment 10 half
 moment 4 half --fps 8
 moment 1 slow

@@ -138,7 +138,7 @@ while IFS='|' read -r file text place message; do
 	cp image.frag kept.image
 	cp common.glsl kept.common
 	cp lib/line.glsl kept.lines
-	printf "$text\n" >>"$file"
+	printf '%b\n' "$text" >>"$file"
 	expect_status 1 "$STBUILD" check
 	expect_text err "$file:$place: pass '"
 	expect_text err "$message"
@@ -160,7 +160,7 @@ while IFS='|' read -r file text call place message; do
 	cp image.frag kept.image
 	cp common.glsl kept.common
 	cp lib/line.glsl kept.lines
-	printf "$text\n" >>"$file"
+	printf '%b\n' "$text" >>"$file"
 	edit image.frag "s/HERE, deep_line/$call + HERE, deep_line/"
 	expect_status 1 "$STBUILD" check
 	expect_text err "$file:$place: pass 'image'"

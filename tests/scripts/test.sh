@@ -86,6 +86,7 @@ expect_bundles assembled
 
 # Approved, it passes; the picture of the failure is gone.
 expect_status 2 env CI=true "$STBUILD" approve
+# shellcheck disable=SC2016
 expect_text err '$CI is set'
 [ ! -e ref ] || fail 'approved under CI'
 expect_status 0 "$STBUILD" approve -n --force
