@@ -87,3 +87,8 @@ const char *word_fault(const char *name, unsigned dialects)
 			return "is needed by the generated text";
 	return NULL;
 }
+
+const char *word_generated(size_t i)
+{
+	return i < sizeof generated / sizeof *generated ? generated[i].name : NULL;
+}

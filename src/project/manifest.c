@@ -91,39 +91,54 @@ static int is_numbered(const char *name, const char *prefix, int first,
 	return 0;
 }
 
-int uniform_is_reserved(const char *name, enum dialect dialect)
-{
-	static const char *const builtin[] = {
+static const char *const builtin[] = {
 #define UNIFORM(name, type, is_array, value, why) #name,
 #define AUDIO(name, value)
 #include "glsl/uniform.def"
 #undef UNIFORM
 #undef AUDIO
-		"iIteration", "iOutput"
-	};
-	static const char *const audio[] = {
+	"iIteration", "iOutput"
+};
+
+/* Of desktop GLSL alone. */
+static const char *const audio[] = {
 #define UNIFORM(name, type, is_array, value, why)
 #define AUDIO(name, value) #name,
 #include "glsl/uniform.def"
 #undef UNIFORM
 #undef AUDIO
-		"iAudioLoudness", "iAudioBass",
-		"iAudioMid", "iAudioTreble", "iAudioOnset", "iAudioKick",
-		"iAudioSnare", "iAudioHihat", "iAudioBpm", "iAudioBeatPhase",
-		"iAudioBeatConfidence", "iAudioBeatStrength",
-		"iAudioStereoWidth", "iAudioStereoBalance",
-		"iAudioStereoCorrelation", "iAudioEnergyTrend", "iAudioDrop",
-		"iAudioSectionChange", "iAudioSpectralCentroid",
-		"iAudioSpectralFlux", "iAudioAvailable", "iAudioSilence",
-		"iAudioSampleRate"
-	};
-	if (is_one_of(name, builtin, sizeof builtin / sizeof *builtin)
+	"iAudioLoudness", "iAudioBass",
+	"iAudioMid", "iAudioTreble", "iAudioOnset", "iAudioKick",
+	"iAudioSnare", "iAudioHihat", "iAudioBpm", "iAudioBeatPhase",
+	"iAudioBeatConfidence", "iAudioBeatStrength",
+	"iAudioStereoWidth", "iAudioStereoBalance",
+	"iAudioStereoCorrelation", "iAudioEnergyTrend", "iAudioDrop",
+	"iAudioSectionChange", "iAudioSpectralCentroid",
+	"iAudioSpectralFlux", "iAudioAvailable", "iAudioSilence",
+	"iAudioSampleRate"
+};
+
+enum {
+	nbuiltin = sizeof builtin / sizeof *builtin,
+	naudio = sizeof audio / sizeof *audio
+};
+
+int uniform_is_reserved(const char *name, enum dialect dialect)
+{
+	if (is_one_of(name, builtin, nbuiltin)
 		|| is_numbered(name, "iChannel", 0, 15)
 		|| is_numbered(name, "iOutput", 1, 7))
 		return 1;
 	if (dialect == DIALECT_ESSL)
 		return is_numbered(name, "iCh", 0, 3);
-	return is_one_of(name, audio, sizeof audio / sizeof *audio);
+	return is_one_of(name, audio, naudio);
+}
+
+const char *uniform_builtin(size_t i)
+{
+	if (i < nbuiltin)
+		return builtin[i];
+	return i - nbuiltin < naudio ? audio[i - nbuiltin] : NULL;
 }
 
 int manifest_pass(const struct manifest *m, const char *name)

@@ -213,4 +213,7 @@ static inline const void *const_member(const void *base, size_t offset)
 	return (const char *)base + offset;
 }
 
+/* The i-th name of a key on the keyboard that is more than itself; then null. */
+const char *key_name(size_t i);
+
 #endif

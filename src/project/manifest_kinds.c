@@ -204,25 +204,31 @@ void load_mouse(struct loader *l, const struct key *key, const cJSON *item,
 		mouse[i] = (float)v.f[i];
 }
 
+static const struct {
+	const char *name;
+	int code;
+} known[] = {
+	{ "backspace", 8 }, { "tab", 9 }, { "enter", 13 },
+	{ "return", 13 }, { "shift", 16 }, { "ctrl", 17 },
+	{ "control", 17 }, { "alt", 18 }, { "pause", 19 },
+	{ "capslock", 20 }, { "esc", 27 }, { "escape", 27 },
+	{ "space", 32 }, { "pageup", 33 }, { "pagedown", 34 },
+	{ "end", 35 }, { "home", 36 }, { "left", 37 }, { "up", 38 },
+	{ "right", 39 }, { "down", 40 }, { "insert", 45 },
+	{ "delete", 46 }, { " ", 32 }, { ";", 186 }, { "=", 187 },
+	{ ",", 188 }, { "-", 189 }, { ".", 190 }, { "/", 191 },
+	{ "`", 192 }, { "[", 219 }, { "\\", 220 }, { "]", 221 },
+	{ "'", 222 },
+};
+
+const char *key_name(size_t i)
+{
+	return i < sizeof known / sizeof *known ? known[i].name : NULL;
+}
+
 /* KeyboardEvent.keyCode of a key's name, or -1. */
 static int key_code(const char *name)
 {
-	static const struct {
-		const char *name;
-		int code;
-	} known[] = {
-		{ "backspace", 8 }, { "tab", 9 }, { "enter", 13 },
-		{ "return", 13 }, { "shift", 16 }, { "ctrl", 17 },
-		{ "control", 17 }, { "alt", 18 }, { "pause", 19 },
-		{ "capslock", 20 }, { "esc", 27 }, { "escape", 27 },
-		{ "space", 32 }, { "pageup", 33 }, { "pagedown", 34 },
-		{ "end", 35 }, { "home", 36 }, { "left", 37 }, { "up", 38 },
-		{ "right", 39 }, { "down", 40 }, { "insert", 45 },
-		{ "delete", 46 }, { " ", 32 }, { ";", 186 }, { "=", 187 },
-		{ ",", 188 }, { "-", 189 }, { ".", 190 }, { "/", 191 },
-		{ "`", 192 }, { "[", 219 }, { "\\", 220 }, { "]", 221 },
-		{ "'", 222 },
-	};
 	char lower[16];
 	size_t n = strlen(name);
 	if (n >= sizeof lower)

@@ -2,6 +2,7 @@
 
 #include "project/manifest.h"
 #include "util/buf.h"
+#include "util/fs.h"
 #include "util/mem.h"
 #include "test.h"
 
@@ -312,6 +313,64 @@ static const struct {
 		"store.checkpoint", "auto" },
 	{ "\"1GiB\"", "\"1GiB\", \"checkpoint\": @0", "store.checkpoint", "auto" },
 };
+
+static int write_file(const char *folder, size_t i, const char *suffix,
+	const char *text)
+{
+	char *path = xasprintf("%s/%03zu.%s", folder, i, suffix);
+	FILE *f = fopen(path, "w");
+	int is_bad = !f || fputs(text, f) < 0 || fclose(f);
+	free(path);
+	return is_bad;
+}
+
+/*
+ * For schema.sh: "manifest DIR" writes the skeleton as 000.json, each row's
+ * manifest behind it, and beside those what the loader says of them.
+ */
+static int write_rows(const char *folder)
+{
+	int is_bad = write_file(folder, 0, "json", skeleton);
+	for (size_t i = 1; i <= sizeof faults / sizeof *faults && !is_bad; i++) {
+		char *text = replaced(skeleton, faults[i - 1].find,
+			faults[i - 1].with);
+		char *mark = strchr(text, '@');
+		if (mark)
+			memmove(mark, mark + 1, strlen(mark));
+		struct manifest m;
+		struct errs errs = ERRS_INIT;
+		if (!load_text(text, &m, &errs))
+			manifest_release(&m);
+		char *said = errs.nerr ? err_text(&errs.err[0]) : xstrdup("");
+		is_bad = write_file(folder, i, "json", text)
+			|| write_file(folder, i, "said", said);
+		errs_release(&errs);
+		free(said);
+		free(text);
+	}
+	return is_bad;
+}
+
+/* "manifest --load FILE..": for each 1 when it is taken, 0 when not. */
+static int load_files(int n, char **path)
+{
+	for (int i = 0; i < n; i++) {
+		struct buf text = BUF_INIT;
+		struct err err = ERR_INIT;
+		if (fs_read(path[i], 1 << 20, &text, &err))
+			return 1;
+		struct manifest m;
+		struct errs errs = ERRS_INIT;
+		int is_taken = !load_text(buf_str(&text), &m, &errs);
+		printf("%d %s: %s\n", is_taken, path[i],
+			errs.nerr ? errs.err[0].message : "");
+		if (is_taken)
+			manifest_release(&m);
+		errs_release(&errs);
+		buf_release(&text);
+	}
+	return 0;
+}
 
 static void check_faults(void)
 {
@@ -713,8 +772,12 @@ static void check_schema(void)
 	cJSON_Delete(schema);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	if (argc == 2)
+		return write_rows(argv[1]);
+	if (argc > 2)
+		return load_files(argc - 2, argv + 2);
 	check_faults();
 	check_values();
 	check_frames();

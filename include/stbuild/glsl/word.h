@@ -33,4 +33,7 @@ enum { WORD_IN_ESSL = 1, WORD_IN_GLSL = 2 };
  */
 const char *word_fault(const char *name, unsigned dialects);
 
+/* The i-th of the names that the generated text needs; then null. */
+const char *word_generated(size_t i);
+
 #endif

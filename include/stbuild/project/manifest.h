@@ -311,6 +311,9 @@ int format_channels(enum format f);
  */
 int uniform_is_reserved(const char *name, enum dialect dialect);
 
+/* The i-th of the names that are reserved, but for numbered ones; then null. */
+const char *uniform_builtin(size_t i);
+
 /*
  * A frame list of the command line and the manifest: numbers and A:B:STEP
  * ranges (both ends included), comma-separated. Ascending, none twice.
