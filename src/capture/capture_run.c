@@ -784,7 +784,9 @@ static int sweep_failed(struct runner *r, struct err *cause, struct err *err)
 	uint32_t node = sweep_fault(r->sweep);
 
 	end_sweep(r);
-	if (cause->status == STATUS_MACHINE || node == NODE_NONE) {
+	/* A pass too large for this machine says nothing about the others. */
+	if (node == NODE_NONE || (cause->status == STATUS_MACHINE &&
+	    !(c->env->keep_going && cause->kind == ERR_MEMORY))) {
 		err_move(err, cause);
 		return -1;
 	}

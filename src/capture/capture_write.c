@@ -35,8 +35,7 @@ void capture_fail_job(struct capture *c, struct job *job, const struct err *caus
 		return;
 	job->is_done = 1;
 	job->result->status = CAPTURE_FAILED;
-	err_set(err, cause->status, "%s", cause->message);
-	err_place(err, cause->file, cause->line, cause->column, cause->key);
+	err_copy(err, cause);
 	c->result->counts.failures++;
 	if (!c->env->keep_going)
 		c->is_stopping = 1;

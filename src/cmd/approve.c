@@ -243,8 +243,7 @@ static int check_captures(const struct testing *t, struct err *err)
 		const struct err *e = &r->bundle[i].err;
 		if (r->bundle[i].status != CAPTURE_FAILED)
 			continue;
-		err_set(err, e->status, "%s", e->message);
-		err_place(err, e->file, e->line, e->column, e->key);
+		err_copy(err, e);
 		return err_wrap(err, "nothing is approved");
 	}
 	return 0;

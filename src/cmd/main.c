@@ -37,7 +37,8 @@ const struct command command[] = {
 	{ "diff", "[--metrics] [-o DIR|FILE.png] A B",
 		"compare bundles, pictures or revisions", 2, diff_option,
 		cmd_diff },
-	{ "test", "[--junit FILE] [--report DIR] [--rev REV] [--bisect] [NAME..]",
+	{ "test", "[--allow-new] [--github] [--junit FILE] [--report DIR] [--rev REV] "
+		"[--bisect] [NAME..]",
 		"run the regression suite", -1, test_option, cmd_test },
 	{ "approve", "[--all] [--force] [-i] [NAME..]", "take new pictures as the reference", -1,
 		approve_option, cmd_approve },

@@ -7,12 +7,17 @@
 #include "util/buf.h"
 #include "util/fs.h"
 #include "util/log.h"
+#include "util/mem.h"
 #include "util/proc.h"
 
 static const char *rev, *junit, *report;
-static int bisect;
+static int bisect, github, allow_new;
 
 const struct args_option test_option[] = {
+	{ 0, "allow-new", ARGS_FLAG, &allow_new, 0, 0, NULL,
+		"cases without a baseline do not make the run fail" },
+	{ 0, "github", ARGS_FLAG, &github, 0, 0, NULL,
+		"annotations and a summary for GitHub" },
 	{ 0, "junit", ARGS_STRING, &junit, 0, 0, "FILE",
 		"write a JUnit report as well" },
 	{ 0, "report", ARGS_STRING, &report, 0, 0, "DIR",
@@ -26,7 +31,7 @@ const struct args_option test_option[] = {
 
 /* What the cases come to. */
 struct tally {
-	int npassed, nfailed, nerror, ncached;
+	int npassed, nfailed, nerror, nnew, ncached;
 	enum status status;		/* the worst */
 };
 
@@ -38,11 +43,16 @@ static void count(const struct suite *s, struct tally *out)
 		enum status status = STATUS_OK;
 		out->ncached += c->is_cached;
 		if (c->fault.message) {
+			/* What needs too much is at fault, not the machine. */
 			out->nerror++;
-			status = c->fault.status > STATUS_FAILED ?
-				c->fault.status : STATUS_FAILED;
+			status = c->fault.status > STATUS_FAILED &&
+				c->fault.kind != ERR_MEMORY ? c->fault.status :
+				STATUS_FAILED;
 		} else if (c->is_ok) {
 			out->npassed++;
+		} else if (suite_code(c) == SUITE_NO_BASELINE) {
+			out->nnew++;
+			status = allow_new ? STATUS_OK : STATUS_FAILED;
 		} else {
 			out->nfailed++;
 			status = STATUS_FAILED;
@@ -60,6 +70,7 @@ static cJSON *counts_json(const struct testing *t, const struct tally *n)
 	cJSON_AddNumberToObject(json, "passed", n->npassed);
 	cJSON_AddNumberToObject(json, "failed", n->nfailed);
 	cJSON_AddNumberToObject(json, "errors", n->nerror);
+	cJSON_AddNumberToObject(json, "no_baseline", n->nnew);
 	cJSON_AddNumberToObject(json, "cached", n->ncached);
 	cJSON_AddNumberToObject(json, "replays", (double)t->suite.nreplay);
 	cJSON_AddNumberToObject(json, "nodes_drawn", (double)c->nodes_drawn);
@@ -110,13 +121,65 @@ static void report_faults(const struct testing *t)
 	}
 }
 
-static int write_junit(const struct suite *s, struct err *err)
+static int write_junit(const struct testing *t, struct err *err)
 {
 	struct buf xml = BUF_INIT;
 
-	suite_junit(s, &xml);
+	char *root = realpath(t->session->root, NULL);
+	suite_junit(&t->suite, root ? root : t->session->root, allow_new, &xml);
+	free(root);
 	int rc = fs_write(junit, xml.data, xml.len, 0, err);
 	buf_release(&xml);
+	return rc;
+}
+
+/* Where the project is in what GitHub has checked out: "sub/", or "". */
+static char *find_prefix(const char *folder)
+{
+	const char *workspace = getenv("GITHUB_WORKSPACE");
+	char *real = workspace && *workspace ? realpath(workspace, NULL) : NULL;
+	char *root = realpath(folder, NULL);
+	size_t n = real ? strlen(real) : 0;
+	char *prefix = n > 0 && root && !strncmp(root, real, n) && root[n] == '/' ?
+		xasprintf("%s/", root + n + 1) : xstrdup("");
+
+	free(real);
+	free(root);
+	return prefix;
+}
+
+/* Steps add to the summary's file; those before this one may have. */
+static int write_summary(const char *path, const struct buf *text,
+	struct err *err)
+{
+	FILE *f = fopen(path, "a");
+
+	if (!f)
+		return err_errno(err, STATUS_MACHINE, "%s", path);
+	int is_written = fwrite(text->data, 1, text->len, f) == text->len;
+	if (fclose(f) != 0 || !is_written)
+		return err_errno(err, STATUS_MACHINE, "%s", path);
+	return 0;
+}
+
+static int tell_github(const struct testing *t, const struct options *o,
+	struct err *err)
+{
+	const char *path = getenv("GITHUB_STEP_SUMMARY");
+	char *prefix = find_prefix(t->session->root);
+	struct buf text = BUF_INIT;
+	int rc = 0;
+
+	suite_annotations(&t->suite, prefix, &text);
+	/* A document stays one; GitHub reads both streams. */
+	if (text.len > 0)
+		fputs(buf_str(&text), o->json ? stderr : stdout);
+	buf_reset(&text);
+	suite_summary(&t->suite, prefix, &text);
+	if (path && *path)
+		rc = write_summary(path, &text, err);
+	buf_release(&text);
+	free(prefix);
 	return rc;
 }
 
@@ -124,13 +187,16 @@ static void print_tap(const struct testing *t, const struct tally *n)
 {
 	struct buf tap = BUF_INIT;
 
-	suite_tap(&t->suite, &tap);
+	suite_tap(&t->suite, allow_new, &tap);
 	fputs(buf_str(&tap), stdout);
 	buf_release(&tap);
 	unsigned long long ndraw = t->result.counts.nodes_drawn;
-	log_info("%d passed, %d failed, %d %s (%d cached, %llu %s)", n->npassed,
+	char *fresh = n->nnew ? xasprintf(", %d without a baseline", n->nnew) :
+		xstrdup("");
+	log_info("%d passed, %d failed, %d %s%s (%d cached, %llu %s)", n->npassed,
 		n->nfailed, n->nerror, n->nerror == 1 ? "error" : "errors",
-		n->ncached, ndraw, ndraw == 1 ? "draw" : "draws");
+		fresh, n->ncached, ndraw, ndraw == 1 ? "draw" : "draws");
+	free(fresh);
 }
 
 /* -n, -q: what would be drawn, without a verdict. */
@@ -171,7 +237,7 @@ static int bisect_status(const struct tally *n)
 {
 	if (n->status == STATUS_MACHINE)
 		return STATUS_BISECT_STOP;
-	return n->nerror > 0 ? STATUS_BISECT_SKIP : n->nfailed > 0;
+	return n->nerror > 0 ? STATUS_BISECT_SKIP : n->nfailed + n->nnew > 0;
 }
 
 static int run(struct testing *t, struct options *o, struct err *err)
@@ -189,7 +255,7 @@ static int run(struct testing *t, struct options *o, struct err *err)
 		return -1;
 	count(&t->suite, &n);
 	report_faults(t);
-	if (junit && write_junit(&t->suite, err))
+	if (junit && write_junit(t, err))
 		return -1;
 	if (report && report_tests(t, report, err))
 		return -1;
@@ -197,6 +263,10 @@ static int run(struct testing *t, struct options *o, struct err *err)
 		print_json(t, &n);
 	else if (!o->silent)
 		print_tap(t, &n);
+	const char *actions = getenv("GITHUB_ACTIONS");
+	if ((github || (actions && !strcmp(actions, "true"))) &&
+	    tell_github(t, o, err))
+		return -1;
 	return bisect ? bisect_status(&n) : (int)n.status;
 }
 

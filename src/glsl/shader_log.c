@@ -240,6 +240,7 @@ int shader_fault(const struct manifest *m, int p, const struct source *source,
 	if (is_placed)
 		add_quote(&text, source, &r);
 	err_set(err, STATUS_FAILED, "%s", buf_str(&text));
+	err->kind = ERR_COMPILE;
 	if (is_placed)
 		err_place(err, source->file[r.file], r.line, r.column, NULL);
 	else
@@ -267,6 +268,7 @@ int shader_log(const struct manifest *m, int p, const struct source *source,
 	if (in.text.len == in.head)
 		buf_addstr(&in.text, "; the driver does not say why");
 	err_set(err, STATUS_FAILED, "%s", buf_str(&in.text));
+	err->kind = ERR_COMPILE;
 	if (in.has_first)
 		err_place(err, source->file[in.first.file], in.first.line,
 			in.first.column, NULL);

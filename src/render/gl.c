@@ -239,15 +239,18 @@ int gl_check(struct gl *gl, struct err *err, const char *function,
 	struct buf what = BUF_INIT;
 	buf_vaddf(&what, fmt, ap);
 	va_end(ap);
-	if (first == GL_OUT_OF_MEMORY)
+	if (first == GL_OUT_OF_MEMORY) {
 		err_set(err, STATUS_MACHINE, "the GPU is out of memory for %s (%s)",
 			buf_str(&what), function);
-	else if (first == GL_CONTEXT_LOST)
+		err->kind = ERR_MEMORY;
+	} else if (first == GL_CONTEXT_LOST) {
 		err_set(err, STATUS_FAILED, "the OpenGL context was lost at %s (%s)%s",
 			buf_str(&what), function, reset_words(gl));
-	else
+		err->kind = ERR_CRASH;
+	} else {
 		err_set(err, STATUS_FAILED, "%s in %s for %s", error_name(first), function,
 			buf_str(&what));
+	}
 	buf_release(&what);
 	return -1;
 }

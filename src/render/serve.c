@@ -534,6 +534,7 @@ out:
 		status = err.status;
 		stream_begin(&s.stream, EV_FATAL);
 		stream_u32(&s.stream, (uint32_t)err.status);
+		stream_u32(&s.stream, (uint32_t)err.kind);
 		stream_str(&s.stream, err.message);
 		stream_end(&s.stream);
 		if (send_all(&s, &ignore) < 0)

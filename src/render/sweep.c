@@ -589,8 +589,10 @@ static int draw_node(struct sweep *s, uint32_t node, struct err *err)
 	int rc = load_inputs(s, node, take, ntake, err);
 	if (rc != 0)
 		return rc;
-	if (take_target(s, node, take, ntake, &target, err))
+	if (take_target(s, node, take, ntake, &target, err)) {
+		s->fault = node;
 		return -1;
+	}
 	for (size_t i = 0; i < ntake; i++)
 		if (take[i].kind == TAKE_STORAGE &&
 		    take_storage(s, node, &take[i], err))

@@ -74,7 +74,7 @@ static const struct pending *oldest(const struct worker *w)
 
 static int dead(const struct worker *w, struct err *err)
 {
-	return err_set(err, w->death.status, "%s", w->death.message);
+	return err_copy(err, &w->death);
 }
 
 /* Ends the process for a reason that is set already. */
@@ -83,6 +83,15 @@ static void bury(struct worker *w)
 	w->is_dead = 1;
 	proc_kill(w->pid);
 	w->pid = -1;
+}
+
+/*
+ * Kernels that run out of memory send SIGKILL, and nobody else does to a
+ * renderer; our own allocations end it with STATUS_MACHINE (util/mem.h).
+ */
+static int is_out_of_memory(const char *how)
+{
+	return strstr(how, "SIGKILL") || !strcmp(how, "exit status 3");
 }
 
 /* The other end is gone; how it went is in the exit status. */
@@ -100,6 +109,7 @@ static void mourn(struct worker *w)
 		err_set(&w->death, STATUS_FAILED, "the renderer died (%s) %s%s", how,
 			!p ? "between draws" : p->event == EV_COMPILED ? "while " : "in ",
 			p ? p->label : "");
+		w->death.kind = is_out_of_memory(how) ? ERR_MEMORY : ERR_CRASH;
 	}
 	free(how);
 }
@@ -146,6 +156,7 @@ static void watch(struct worker *w)
 	else
 		err_set(&w->death, STATUS_FAILED, "%s took longer than %g s",
 			oldest(w)->label, limit);
+	w->death.kind = w->is_ready ? ERR_TIMEOUT : ERR_OTHER;
 	bury(w);
 }
 
@@ -203,12 +214,14 @@ static struct slab *slab_by_id(struct worker *w, uint32_t id, struct err *err)
 
 static int take_fatal(struct worker *w, struct message *m, struct err *err)
 {
-	uint32_t status = message_u32(m);
+	uint32_t status = message_u32(m), kind = message_u32(m);
 	const char *text = message_str(m, NULL);
 	if (message_end(m, err) < 0)
 		return -1;
 	err_set(&w->death, status == STATUS_MACHINE || status == STATUS_INPUT ?
 		(enum status)status : STATUS_FAILED, "%s", text);
+	w->death.kind = kind == ERR_MEMORY || kind == ERR_CRASH ?
+		(enum err_kind)kind : ERR_OTHER;
 	return 0;
 }
 

@@ -75,6 +75,16 @@ int err_wrap(struct err *err, const char *fmt, ...)
 	return -1;
 }
 
+int err_copy(struct err *dst, const struct err *src)
+{
+	if (dst == src)
+		return -1;
+	err_set(dst, src->status, "%s", src->message);
+	err_place(dst, src->file, src->line, src->column, src->key);
+	dst->kind = src->kind;
+	return -1;
+}
+
 void err_move(struct err *dst, struct err *src)
 {
 	if (dst == src)

@@ -153,9 +153,11 @@ out:
 	return rc;
 }
 
+/* As in suite_status_name, but that a missing reference is no difference. */
 static const char *status_of(const struct suite_case *c)
 {
-	return c->fault.message ? "error" : c->is_ok ? "passed" : "failed";
+	return suite_code(c) == SUITE_MISSING_REFERENCE ? "new" :
+		suite_status_name(c);
 }
 
 static int add_case(struct report *r, const struct suite_env *env,

@@ -11,7 +11,7 @@
 #include "util/suggest.h"
 
 /* Changes when the same bytes may be judged otherwise. */
-#define VERDICT_VERSION 1
+#define VERDICT_VERSION 2
 
 /* Selection ------------------------------------------------------------------ */
 
@@ -193,6 +193,8 @@ void suite_close(struct suite *s)
 	for (size_t i = 0; i < s->ncase; i++) {
 		check_release(&s->item[i]);
 		err_release(&s->item[i].fault);
+		for (int k = 0; k < SUITE_PICTURES; k++)
+			free(s->item[i].picture[k]);
 		free(s->item[i].variant);
 		free(s->item[i].path);
 		free(s->item[i].reference_path);
@@ -290,7 +292,7 @@ static int find_key(struct judging *j, struct sha256 *out, struct err *err)
 }
 
 /* c may be null: nothing was held to anything. */
-static void add_check(cJSON *json, const struct suite_check *c)
+void suite_add_check(cJSON *json, const struct suite_check *c)
 {
 	cJSON_AddItemToObject(json, "metric", c ?
 		cJSON_CreateString(c->metric) : cJSON_CreateNull());
@@ -309,7 +311,9 @@ static cJSON *check_json(const struct suite_check *c)
 
 	cJSON_AddStringToObject(json, "status", c->is_ok ? "passed" :
 		"failed");
-	add_check(json, c);
+	if (!c->is_ok)
+		cJSON_AddStringToObject(json, "code", suite_code_name(c->code));
+	suite_add_check(json, c);
 	return json;
 }
 
@@ -323,6 +327,9 @@ static int check_from_json(const cJSON *json, struct suite_check *out)
 	const cJSON *message = cJSON_GetObjectItemCaseSensitive(json,
 		"message");
 
+	const char *code = cJSON_GetStringValue(
+		cJSON_GetObjectItemCaseSensitive(json, "code"));
+
 	if (!cJSON_IsString(metric) || !cJSON_IsString(status))
 		return -1;
 	*out = (struct suite_check) { .metric = xstrdup(metric->valuestring),
@@ -330,6 +337,11 @@ static int check_from_json(const cJSON *json, struct suite_check *out)
 		.has_value = cJSON_IsNumber(value),
 		.value = cJSON_IsNumber(value) ? value->valuedouble : 0,
 		.message = xstrdup(cJSON_GetStringValue(message)) };
+	for (int i = SUITE_PASSED + 1; code && i <= SUITE_ERROR; i++)
+		if (!strcmp(code, suite_code_name((enum suite_code)i)))
+			out->code = (enum suite_code)i;
+	if (!out->is_ok && out->code == SUITE_PASSED)
+		out->code = SUITE_MISMATCH;
 	if (cJSON_IsNumber(limit))
 		out->limit[out->nlimit++] = limit->valuedouble;
 	for (const cJSON *n = cJSON_IsArray(limit) ? limit->child : NULL;
@@ -338,7 +350,7 @@ static int check_from_json(const cJSON *json, struct suite_check *out)
 	return 0;
 }
 
-static cJSON *checks_json(const struct suite_case *c)
+cJSON *suite_checks_json(const struct suite_case *c)
 {
 	cJSON *list = cJSON_CreateArray();
 
@@ -389,7 +401,7 @@ static int recall(const struct judging *j, const struct sha256 *key)
 static int keep(const struct judging *j, const struct sha256 *key,
 	struct err *err)
 {
-	cJSON *list = checks_json(j->item);
+	cJSON *list = suite_checks_json(j->item);
 	char *text = cJSON_PrintUnformatted(list);
 	int rc = store_add_memo(j->env->store, "verdict", key, text,
 		strlen(text), err);
@@ -415,11 +427,27 @@ static int open_views(struct judging *j, struct err *err)
 		judged_open(root, base->path, &j->base, err) : 0;
 }
 
+/* Pictures of a failure that stand beside its bundle, and the time it took. */
+static void note_pictures(struct judging *j)
+{
+	struct suite_case *c = j->item;
+
+	for (int k = 0; k < SUITE_PICTURES && !c->is_ok; k++) {
+		char *path = judge_picture_path(j, judge_picture_name[k]);
+		if (fs_exists(path))
+			c->picture[k] = xasprintf("%s/%s-%s.png",
+				j->owner->folder, c->variant,
+				judge_picture_name[k]);
+		free(path);
+	}
+}
+
 /* Errors of the machine end the run, others are the case's. */
 static int judge(struct judging *j, struct err *err)
 {
 	struct sha256 key;
 	struct suite_case *c = j->item;
+	long long begun = proc_now_ns();
 
 	if (open_views(j, err) || find_key(j, &key, err))
 		return -1;
@@ -430,6 +458,10 @@ static int judge(struct judging *j, struct err *err)
 		return -1;
 	judge_budgets(j);
 	c->is_ok = all_pass(c);
+	note_pictures(j);
+	double drawn_ms = judge_timing(&j->self.bundle, NULL);
+	c->seconds = (double)(proc_now_ns() - begun) * 1e-9 +
+		(drawn_ms > 0 ? drawn_ms * 1e-3 : 0);
 	return 0;
 }
 
@@ -442,8 +474,7 @@ static int take_fault(struct suite_case *c, const char *path,
 	if (i == MAP_NONE || result->bundle[i].status != CAPTURE_FAILED)
 		return 0;
 	const struct err *e = &result->bundle[i].err;
-	err_set(&c->fault, e->status, "%s", e->message);
-	err_place(&c->fault, e->file, e->line, e->column, e->key);
+	err_copy(&c->fault, e);
 	return 1;
 }
 
@@ -479,40 +510,4 @@ int suite_judge(const struct suite_env *env, struct suite *s,
 	}
 	map_release(&at);
 	return rc;
-}
-
-const struct suite_check *suite_deciding(const struct suite_case *c)
-{
-	for (size_t i = 0; i < c->ncheck; i++)
-		if (!c->check[i].is_ok)
-			return &c->check[i];
-	return c->ncheck ? &c->check[0] : NULL;
-}
-
-static const char *status_of(const struct suite_case *c)
-{
-	return c->fault.message ? "error" : c->is_ok ? "passed" : "failed";
-}
-
-cJSON *suite_json(const struct suite *s)
-{
-	cJSON *list = cJSON_CreateArray();
-
-	for (size_t i = 0; i < s->ncase; i++) {
-		const struct suite_case *c = &s->item[i];
-		const struct suite_check *d = suite_deciding(c);
-		cJSON *json = cJSON_CreateObject();
-		cJSON_AddStringToObject(json, "name", c->test->name);
-		cJSON_AddStringToObject(json, "variant", c->variant);
-		cJSON_AddStringToObject(json, "status", status_of(c));
-		add_check(json, d);
-		cJSON_AddBoolToObject(json, "cached", c->is_cached);
-		if (c->fault.message)
-			cJSON_AddStringToObject(json, "message",
-				c->fault.message);
-		cJSON_AddStringToObject(json, "path", c->path);
-		cJSON_AddItemToObject(json, "checks", checks_json(c));
-		cJSON_AddItemToArray(list, json);
-	}
-	return list;
 }

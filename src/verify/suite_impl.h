@@ -56,6 +56,10 @@ void judged_close(struct judged *v);
 int judge_case(struct judging *j, struct err *err) WARN_UNUSED;
 /* Appends those of budgets. */
 void judge_budgets(struct judging *j);
+/* Recorded milliseconds of a pass (null: of all); -1 when there are none. */
+double judge_timing(const struct bundle *b, const char *pass);
+/* "expected", "actual", "diff": of SUITE_PICTURES. */
+extern const char *const judge_picture_name[SUITE_PICTURES];
 /* "FOLDER/VARIANT-what.png", from the current folder. */
 char *judge_picture_path(const struct judging *j, const char *what);
 
@@ -66,6 +70,10 @@ char *judge_picture_path(const struct judging *j, const char *what);
 int judge_read_reference(const struct suite_env *env, const char *name,
 	struct inputs *files, struct picture *out, char **why, struct err *err)
 	WARN_UNUSED;
+
+/* Checks as JSON, for kept verdicts and reports. */
+cJSON *suite_checks_json(const struct suite_case *c);
+void suite_add_check(cJSON *json, const struct suite_check *c);
 
 /* A file of the tree: 1 and its hash, 0 when it is not there or no file. */
 int suite_file(struct tree *tree, const char *path, char **resolved,

@@ -43,6 +43,7 @@ static void fail(struct suite_check *check, const char *fmt, ...)
 	buf_vaddf(&text, fmt, ap);
 	va_end(ap);
 	check->is_ok = 0;
+	check->code = SUITE_MISMATCH;
 	free(check->message);
 	check->message = buf_detach(&text);
 }
@@ -166,6 +167,12 @@ static void set_raw(struct suite_check *check, const struct raw *raw,
 
 /* Pictures (rule 85) ------------------------------------------------------------ */
 
+const char *const judge_picture_name[SUITE_PICTURES] = {
+	[SUITE_EXPECTED] = "expected",
+	[SUITE_ACTUAL] = "actual",
+	[SUITE_DIFFERENCE] = "diff",
+};
+
 char *judge_picture_path(const struct judging *j, const char *what)
 {
 	char *file = xasprintf("%s/%s-%s.png", j->owner->folder,
@@ -193,13 +200,12 @@ static int write_picture(const struct judging *j, const char *what,
 static int show(const struct judging *j, const struct picture *expected,
 	int is_ok, struct err *err)
 {
-	static const char *const what[] = { "actual", "expected", "diff" };
 	const struct picture *actual = &j->self.picture;
 	struct picture difference = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; i < 3 && rc == 0; i++) {
-		char *path = judge_picture_path(j, what[i]);
+	for (size_t i = 0; i < SUITE_PICTURES && rc == 0; i++) {
+		char *path = judge_picture_path(j, judge_picture_name[i]);
 		rc = fs_remove(path, err);
 		free(path);
 	}
@@ -307,7 +313,10 @@ static int judge_pictures(struct judging *j, const struct picture *expected,
 		return -1;
 	options.mask = mask;
 	if (!expected->rgb) {
-		fail(add_check(j->item, "rmse"), "%s", missing);
+		struct suite_check *check = add_check(j->item, "rmse");
+		fail(check, "%s", missing);
+		if (test->reference)
+			check->code = SUITE_MISSING_REFERENCE;
 	} else if (!picture_is_same_size(actual, expected)) {
 		fail(add_check(j->item, "rmse"), "the picture is %dx%d, and the "
 			"reference %dx%d", actual->width, actual->height,
@@ -624,9 +633,10 @@ static int judge_fixture(struct judging *j, const struct test_storage *fixture,
 	for (size_t i = 0; i < v->state.nstorage; i++)
 		if (!strcmp(v->state.storage[i].name, fixture->name))
 			found = &v->state.storage[i];
-	if (rc == 0)
+	if (rc == 0) {
 		fail(check, "there is no file %s", fixture->reference);
-	else if (rc == 1 && !found)
+		check->code = SUITE_MISSING_REFERENCE;
+	} else if (rc == 1 && !found)
 		fail(check, "no pass that is drawn writes it");
 	else if (rc == 1 && tree_read_hashed(j->env->tree, path,
 	    LIMIT_ARTIFACT_BYTES, &bytes, &sha, err))
@@ -704,8 +714,7 @@ int judge_case(struct judging *j, struct err *err)
 	return 0;
 }
 
-/* Recorded milliseconds of a pass (null: of all); -1 when there are none. */
-static double timing_of(const struct bundle *b, const char *pass)
+double judge_timing(const struct bundle *b, const char *pass)
 {
 	const cJSON *list = cJSON_GetObjectItemCaseSensitive(b->json,
 		"pass_timings"), *item;
@@ -728,7 +737,7 @@ static void judge_budget(struct judging *j, const char *pass, double limit)
 {
 	char *metric = pass ? xasprintf("gpu_ms:%s", pass) : xstrdup("gpu_ms");
 	struct suite_check *check = add_check(j->item, metric);
-	double ms = timing_of(&j->self.bundle, pass);
+	double ms = judge_timing(&j->self.bundle, pass);
 
 	free(metric);
 	set_value(check, ms, limit);

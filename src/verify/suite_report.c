@@ -1,5 +1,5 @@
-/* What a suite's run is told as: TAP 13, JUnit XML. */
-#include "verify/suite.h"
+/* What a suite's run is told as: JSON, TAP 13, JUnit XML. */
+#include "suite_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,104 @@
 
 #include "project/value.h"
 #include "util/buf.h"
+#include "util/fs.h"
 #include "util/mem.h"
+
+/* What a case comes to --------------------------------------------------------- */
+
+const struct suite_check *suite_deciding(const struct suite_case *c)
+{
+	for (size_t i = 0; i < c->ncheck; i++)
+		if (!c->check[i].is_ok && c->check[i].code != SUITE_NO_BASELINE)
+			return &c->check[i];
+	for (size_t i = 0; i < c->ncheck; i++)
+		if (!c->check[i].is_ok)
+			return &c->check[i];
+	return c->ncheck ? &c->check[0] : NULL;
+}
+
+const char *suite_code_name(enum suite_code code)
+{
+	static const char *const name[] = {
+		[SUITE_MISMATCH] = "mismatch",
+		[SUITE_MISSING_REFERENCE] = "missing-reference",
+		[SUITE_NO_BASELINE] = "no-baseline",
+		[SUITE_COMPILE] = "compile",
+		[SUITE_TIMEOUT] = "timeout",
+		[SUITE_CRASH] = "crash",
+		[SUITE_MEMORY] = "memory",
+		[SUITE_ERROR] = "error",
+	};
+
+	return name[code];
+}
+
+enum suite_code suite_code(const struct suite_case *c)
+{
+	static const enum suite_code of_kind[] = {
+		[ERR_OTHER] = SUITE_ERROR,
+		[ERR_COMPILE] = SUITE_COMPILE,
+		[ERR_TIMEOUT] = SUITE_TIMEOUT,
+		[ERR_CRASH] = SUITE_CRASH,
+		[ERR_MEMORY] = SUITE_MEMORY,
+	};
+
+	if (c->fault.message)
+		return of_kind[c->fault.kind];
+	return c->is_ok ? SUITE_PASSED : suite_deciding(c)->code;
+}
+
+const char *suite_status_name(const struct suite_case *c)
+{
+	enum suite_code code = suite_code(c);
+
+	return c->fault.message ? "error" : code == SUITE_PASSED ? "passed" :
+		code == SUITE_NO_BASELINE ? "no-baseline" : "failed";
+}
+
+static const char *const picture_key[SUITE_PICTURES] = {
+	[SUITE_EXPECTED] = "expected",
+	[SUITE_ACTUAL] = "actual",
+	[SUITE_DIFFERENCE] = "difference",
+};
+
+/* JSON -------------------------------------------------------------------------- */
+
+static cJSON *case_json(const struct suite_case *c)
+{
+	cJSON *json = cJSON_CreateObject();
+	const char *code = suite_code_name(suite_code(c));
+
+	cJSON_AddStringToObject(json, "name", c->test->name);
+	cJSON_AddStringToObject(json, "variant", c->variant);
+	cJSON_AddStringToObject(json, "status", suite_status_name(c));
+	cJSON_AddItemToObject(json, "code", code ? cJSON_CreateString(code) :
+		cJSON_CreateNull());
+	suite_add_check(json, suite_deciding(c));
+	cJSON_AddBoolToObject(json, "cached", c->is_cached);
+	cJSON_AddNumberToObject(json, "seconds", c->seconds);
+	if (c->fault.message)
+		cJSON_AddStringToObject(json, "message", c->fault.message);
+	cJSON_AddStringToObject(json, "path", c->path);
+	cJSON *pictures = cJSON_AddObjectToObject(json, "pictures");
+	for (int k = 0; k < SUITE_PICTURES; k++)
+		if (c->picture[k])
+			cJSON_AddStringToObject(pictures, picture_key[k],
+				c->picture[k]);
+	cJSON_AddItemToObject(json, "checks", suite_checks_json(c));
+	return json;
+}
+
+cJSON *suite_json(const struct suite *s)
+{
+	cJSON *list = cJSON_CreateArray();
+
+	for (size_t i = 0; i < s->ncase; i++)
+		cJSON_AddItemToArray(list, case_json(&s->item[i]));
+	return list;
+}
+
+/* TAP --------------------------------------------------------------------------- */
 
 static void print_limit(const struct suite_check *c, struct buf *out)
 {
@@ -37,7 +134,7 @@ static void tap_failure(const struct suite_case *c, struct buf *out)
 {
 	const struct suite_check *d = suite_deciding(c);
 
-	buf_addstr(out, "  ---\n");
+	buf_addf(out, "  ---\n  code: %s\n", suite_code_name(suite_code(c)));
 	if (c->fault.message) {
 		char *text = err_text(&c->fault);
 		buf_addstr(out, "  message: ");
@@ -59,6 +156,11 @@ static void tap_failure(const struct suite_case *c, struct buf *out)
 			print_quoted(d->message, out);
 		}
 	}
+	for (int k = 0; k < SUITE_PICTURES; k++)
+		if (c->picture[k]) {
+			buf_addf(out, "\n  %s: ", picture_key[k]);
+			print_quoted(c->picture[k], out);
+		}
 	buf_addstr(out, "\n  ...\n");
 }
 
@@ -85,7 +187,7 @@ static void tap_name(const char *name, struct buf *out)
 	}
 }
 
-void suite_tap(const struct suite *s, struct buf *out)
+void suite_tap(const struct suite *s, int allow_new, struct buf *out)
 {
 	buf_addf(out, "TAP version 13\n1..%zu\n", s->ncase);
 	for (size_t i = 0; i < s->ncase; i++) {
@@ -93,12 +195,16 @@ void suite_tap(const struct suite *s, struct buf *out)
 		int is_ok = !c->fault.message && c->is_ok;
 		buf_addf(out, "%sok %zu - ", is_ok ? "" : "not ", i + 1);
 		tap_name(c->test->name, out);
-		buf_addf(out, " %s\n", c->variant);
+		buf_addf(out, " %s%s\n", c->variant, allow_new && !is_ok &&
+			suite_code(c) == SUITE_NO_BASELINE ?
+			" # TODO no baseline" : "");
 		if (!is_ok)
 			tap_failure(c, out);
 		tap_notes(s, i, out);
 	}
 }
+
+/* JUnit ------------------------------------------------------------------------- */
 
 /* XML 1.0 has no control characters but tab and line ends. */
 static void xml_text(const char *text, struct buf *out)
@@ -120,55 +226,111 @@ static void xml_text(const char *text, struct buf *out)
 	}
 }
 
-static void junit_case(const struct suite_case *c, struct buf *out)
+char *suite_explain(const struct suite_case *c)
 {
 	const struct suite_check *d = suite_deciding(c);
+	struct buf out = BUF_INIT;
+
+	if (c->fault.message)
+		return err_text(&c->fault);
+	buf_addstr(&out, d->metric);
+	if (d->has_value) {
+		buf_addstr(&out, " is ");
+		print_double(d->value, &out);
+	}
+	if (d->nlimit) {
+		buf_addstr(&out, ", limit ");
+		print_limit(d, &out);
+	}
+	if (d->message)
+		buf_addf(&out, ": %s", d->message);
+	return buf_detach(&out);
+}
+
+/*
+ * GitLab wants paths below CI_PROJECT_DIR and shows the first; Jenkins wants
+ * absolute ones, each on a line of its own.
+ */
+static void junit_attachments(const struct suite_case *c, const char *root,
+	struct buf *out)
+{
+	static const int order[] = { SUITE_DIFFERENCE, SUITE_ACTUAL,
+		SUITE_EXPECTED };
+	const char *gitlab = getenv("GITLAB_CI") ? getenv("CI_PROJECT_DIR") :
+		NULL;
+	size_t n = gitlab ? strlen(gitlab) : 0;
+
+	if (!c->picture[SUITE_ACTUAL])
+		return;
+	buf_addstr(out, "    <system-out>\n");
+	for (int k = 0; k < SUITE_PICTURES; k++) {
+		const char *picture = c->picture[order[k]];
+		char *path = picture ? fs_join(root, picture) : NULL;
+		const char *shown = path;
+		if (path && n > 0 && !strncmp(path, gitlab, n) &&
+		    path[n] == '/')
+			shown = path + n + 1;
+		if (path) {
+			buf_addstr(out, "[[ATTACHMENT|");
+			xml_text(shown, out);
+			buf_addstr(out, "]]\n");
+		}
+		free(path);
+	}
+	buf_addstr(out, "    </system-out>\n");
+}
+
+static void junit_case(const struct suite_case *c, const char *root,
+	int is_skipped, struct buf *out)
+{
+	enum suite_code code = suite_code(c);
 
 	buf_addstr(out, "  <testcase classname=\"");
 	xml_text(c->test->name, out);
-	buf_addf(out, "\" name=\"%s\"", c->variant);
-	if (!c->fault.message && c->is_ok) {
+	buf_addf(out, "\" name=\"%s\" time=\"%.6f\"", c->variant, c->seconds);
+	if (code == SUITE_PASSED) {
 		buf_addstr(out, "/>\n");
 		return;
 	}
-	buf_addf(out, ">\n    <%s message=\"", c->fault.message ? "error" :
-		"failure");
-	if (c->fault.message) {
-		char *text = err_text(&c->fault);
-		xml_text(text, out);
-		free(text);
-	} else {
-		xml_text(d->metric, out);
-		if (d->has_value) {
-			buf_addstr(out, " is ");
-			print_double(d->value, out);
-		}
-		if (d->nlimit) {
-			buf_addstr(out, ", limit ");
-			print_limit(d, out);
-		}
-		if (d->message) {
-			buf_addstr(out, ": ");
-			xml_text(d->message, out);
-		}
-	}
-	buf_addstr(out, "\"/>\n  </testcase>\n");
+	char *text = suite_explain(c);
+	if (is_skipped)
+		buf_addstr(out, ">\n    <skipped message=\"");
+	else
+		buf_addf(out, ">\n    <%s type=\"%s\" message=\"",
+			c->fault.message ? "error" : "failure",
+			suite_code_name(code));
+	xml_text(text, out);
+	buf_addstr(out, "\"/>\n");
+	junit_attachments(c, root, out);
+	buf_addstr(out, "  </testcase>\n");
+	free(text);
 }
 
-void suite_junit(const struct suite *s, struct buf *out)
+static int is_skipped(const struct suite_case *c, int allow_new)
 {
-	size_t nfailed = 0, nerror = 0;
+	return allow_new && suite_code(c) == SUITE_NO_BASELINE;
+}
+
+void suite_junit(const struct suite *s, const char *root, int allow_new,
+	struct buf *out)
+{
+	size_t nfailed = 0, nerror = 0, nskipped = 0;
+	double seconds = 0;
 
 	for (size_t i = 0; i < s->ncase; i++) {
 		nerror += s->item[i].fault.message != NULL;
 		nfailed += !s->item[i].fault.message && !s->item[i].is_ok;
+		nskipped += is_skipped(&s->item[i], allow_new);
+		seconds += s->item[i].seconds;
 	}
 	buf_addstr(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<testsuite name=\"");
 	xml_text(s->manifest->name, out);
-	buf_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n",
-		s->ncase, nfailed, nerror);
+	buf_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+		"skipped=\"%zu\" time=\"%.6f\">\n", s->ncase,
+		nfailed - nskipped, nerror, nskipped, seconds);
 	for (size_t i = 0; i < s->ncase; i++)
-		junit_case(&s->item[i], out);
+		junit_case(&s->item[i], root,
+			is_skipped(&s->item[i], allow_new), out);
 	buf_addstr(out, "</testsuite>\n");
 }

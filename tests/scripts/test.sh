@@ -149,9 +149,9 @@ rm $t-actual.png
 suite 1 4 3 6 0
 [ -e $t-actual.png ] || fail 'no picture of a failure'
 expect_status 1 "$STBUILD" test pict --junit report.xml
-expect_text report.xml '<testsuite name="a &lt;suite&gt;" tests="1" failures="1" errors="0">'
-expect_text report.xml '<testcase classname="picture" name="8x4@2">'
-expect_text report.xml '<failure message="rmse is 0.2'
+expect_text report.xml '<testsuite name="a &lt;suite&gt;" tests="1" failures="1" errors="0" skipped="0" time="'
+expect_text report.xml '<testcase classname="picture" name="8x4@2" time="'
+expect_text report.xml '<failure type="mismatch" message="rmse is 0.2'
 expect_status 0 "$STBUILD" approve pict
 expect_text out 'picture: ref/p.png written (RMSE 0.21'
 expect_text out ', max 95/255 vs the old one)'

@@ -105,29 +105,30 @@ static void reports(const struct manifest *m)
 		.is_ok = 1, .has_value = 1, .nlimit = 1,
 		.message = xstrdup("a note") };
 	c->check[1] = (struct suite_check) { .metric = xstrdup("mean"),
-		.has_value = 1, .value = 1.5, .nlimit = 2, .limit = { 0, 1 },
+		.code = SUITE_MISMATCH, .has_value = 1, .value = 1.5, .nlimit = 2, .limit = { 0, 1 },
 		.message = xstrdup("\"<\n") };
 	CHECK(suite_deciding(c) == &c->check[1]);
-	suite_tap(&s, &out);
+	suite_tap(&s, 0, &out);
 	CHECK_STR(buf_str(&out), "TAP version 13\n1..1\n"
-		"not ok 1 - c \\#1 10x6@4\n  ---\n  metric: \"mean\"\n"
+		"not ok 1 - c \\#1 10x6@4\n  ---\n  code: mismatch\n  metric: \"mean\"\n"
 		"  value: 1.5\n  limit: [0, 1]\n  message: \"\\\"<\\n\"\n  ...\n"
 		"# nan: a note\n");
 	buf_reset(&out);
-	suite_junit(&s, &out);
+	suite_junit(&s, "/p", 0, &out);
 	CHECK(strstr(buf_str(&out), "<testsuite name=\"&lt;&amp;&quot;&gt;\" "
-		"tests=\"1\" failures=\"1\" errors=\"0\">") != NULL);
-	CHECK(strstr(buf_str(&out), "<failure message=\"mean is 1.5, limit "
+		"tests=\"1\" failures=\"1\" errors=\"0\" "
+		"skipped=\"0\" time=\"0.000000\">") != NULL);
+	CHECK(strstr(buf_str(&out), "<failure type=\"mismatch\" message=\"mean is 1.5, limit "
 		"[0, 1]: &quot;&lt;&#10;\"/>") != NULL);
 	buf_reset(&out);
 	/* What cannot be judged is an error, whatever was held to. */
 	err_set(&c->fault, STATUS_FAILED, "lost");
-	suite_tap(&s, &out);
+	suite_tap(&s, 0, &out);
 	CHECK(strstr(buf_str(&out), "  message: \"lost\"\n") != NULL);
 	buf_reset(&out);
-	suite_junit(&s, &out);
+	suite_junit(&s, "/p", 0, &out);
 	CHECK(strstr(buf_str(&out), "failures=\"0\" errors=\"1\"") != NULL);
-	CHECK(strstr(buf_str(&out), "<error message=\"lost\"/>") != NULL);
+	CHECK(strstr(buf_str(&out), "<error type=\"error\" message=\"lost\"/>") != NULL);
 	buf_release(&out);
 	suite_close(&s);
 }

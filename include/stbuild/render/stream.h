@@ -23,7 +23,7 @@
 #include "util/buf.h"
 #include "util/err.h"
 
-#define STREAM_VERSION 2
+#define STREAM_VERSION 3
 /* The largest message: a compile with two texts. */
 #define STREAM_MAX_MESSAGE (2 * LIMIT_EXPANDED_BYTES + (1u << 20))
 #define STREAM_MAX_UNIFORMS 4096	/* of a draw */
@@ -60,7 +60,7 @@ enum stream_type {
 	EV_DREW,		/* u64 tag, u64 gpu_ns */
 	EV_READ,		/* u64 tag, u32 slab */
 	EV_UPLOADED,		/* u32 slab */
-	EV_FATAL		/* u32 status, str message; the last message */
+	EV_FATAL		/* u32 status, u32 kind, str message; the last message */
 };
 
 /* A message as received; the reading functions move on. */

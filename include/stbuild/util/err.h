@@ -22,15 +22,25 @@ enum status {
 	STATUS_BISECT_STOP = 129	/* command line, machine */
 };
 
+/* What a report tells a shader's faults apart by. */
+enum err_kind {
+	ERR_OTHER,
+	ERR_COMPILE,		/* it does not compile or link */
+	ERR_TIMEOUT,		/* it took longer than it may */
+	ERR_CRASH,		/* it took the driver down */
+	ERR_MEMORY		/* it needs more memory than there is */
+};
+
 struct err {
 	char *message;		/* owned; null while there is no error */
 	enum status status;	/* what the process exits with */
 	char *file;		/* owned; file at fault, or null */
 	int line, column;	/* from 1; 0 when not known */
 	char *key;		/* owned; key path ("pass[1].source"), or null */
+	enum err_kind kind;	/* set behind the cause; err_set clears it */
 };
 
-#define ERR_INIT { NULL, STATUS_OK, NULL, 0, 0, NULL }
+#define ERR_INIT { NULL, STATUS_OK, NULL, 0, 0, NULL, ERR_OTHER }
 #define WARN_UNUSED __attribute__((warn_unused_result))
 
 /* Sets the cause. An error that is set already is replaced. Returns -1. */
@@ -45,6 +55,8 @@ void err_place(struct err *err, const char *file, int line, int column,
 /* Adds ", <text>" to the message. Returns -1. */
 __attribute__((format(printf, 2, 3)))
 int err_wrap(struct err *err, const char *fmt, ...);
+/* dst becomes the same as src, which stays. Returns -1. */
+int err_copy(struct err *dst, const struct err *src);
 /* Moves src into dst; src is empty afterwards. */
 void err_move(struct err *dst, struct err *src);
 void err_release(struct err *err);

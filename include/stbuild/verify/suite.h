@@ -16,10 +16,23 @@
 #include "capture/capture.h"
 #include "verify/replay.h"
 
+/* What is wrong, in a word for programs: suite_code_name. */
+enum suite_code {
+	SUITE_PASSED,
+	SUITE_MISMATCH,			/* a value is beyond its limit */
+	SUITE_MISSING_REFERENCE,	/* the file to compare with is not there */
+	SUITE_NO_BASELINE,		/* nobody accepted a picture yet */
+	SUITE_COMPILE, SUITE_TIMEOUT, SUITE_CRASH, SUITE_MEMORY,
+	SUITE_ERROR			/* anything else kept it from being judged */
+};
+
+enum { SUITE_EXPECTED, SUITE_ACTUAL, SUITE_DIFFERENCE, SUITE_PICTURES };
+
 /* What a case was held to, one thing each. */
 struct suite_check {
 	char *metric;		/* "rmse", "nan", "storage:NAME" */
 	int is_ok;
+	enum suite_code code;	/* of one that fails */
 	int has_value;
 	double value;
 	int nlimit;		/* 1, or 2: lowest and highest */
@@ -38,6 +51,8 @@ struct suite_case {
 	struct suite_check *check;
 	size_t ncheck;
 	int is_ok, is_cached;
+	char *picture[SUITE_PICTURES];	/* of one that fails, from the root; or null */
+	double seconds;			/* its bundles' last draws, and judging */
 	/* Private. */
 	size_t owner;
 	struct variant_options option[2];
@@ -103,11 +118,34 @@ int suite_picture(const struct suite_env *env, const struct suite *s,
 
 /* Reports ------------------------------------------------------------------- */
 
+/* SUITE_PASSED, or why it did not. */
+enum suite_code suite_code(const struct suite_case *c);
+/* "mismatch"; null for SUITE_PASSED. */
+const char *suite_code_name(enum suite_code code);
+/* "passed", "failed", "no-baseline" or "error". */
+const char *suite_status_name(const struct suite_case *c);
+/* "rmse is 0.2, limit 0.002: the pictures differ"; of a fault its text. */
+char *suite_explain(const struct suite_case *c);
 /* What decides: the first check that fails, else the first; null: none. */
 const struct suite_check *suite_deciding(const struct suite_case *c);
-/* TAP version 13, appended. */
-void suite_tap(const struct suite *s, struct buf *out);
-void suite_junit(const struct suite *s, struct buf *out);
+/*
+ * TAP version 13, appended. With allow_new, cases without a baseline are marked
+ * TODO: they fail without the run failing.
+ */
+void suite_tap(const struct suite *s, int allow_new, struct buf *out);
+/*
+ * root is the absolute path of the project, for attachments. With allow_new,
+ * cases without a baseline were skipped.
+ */
+void suite_junit(const struct suite *s, const char *root, int allow_new,
+	struct buf *out);
+/*
+ * For GitHub: a line for each failure, and a table in Markdown. prefix is the
+ * path of the project in its repository, with a slash at its end, or "".
+ */
+void suite_annotations(const struct suite *s, const char *prefix,
+	struct buf *out);
+void suite_summary(const struct suite *s, const char *prefix, struct buf *out);
 /* "tests": owned by the caller. */
 cJSON *suite_json(const struct suite *s);
 
