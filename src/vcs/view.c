@@ -162,12 +162,114 @@ static int is_below(const char *prefix, const struct buf *path)
 		&& (path->len == n || path->data[n] == '/'));
 }
 
+/* Where a walk through a commit's folders stands. */
+struct find {
+	struct view *v;
+	struct view_entry *out;
+	struct buf at;		/* from the top */
+	char *rest;		/* what is still to walk, owned */
+	char *p;		/* in it */
+	git_tree *folder;	/* at "at" */
+	int nlink;
+	int is_file, ends_in_link;
+};
+
+/* What a step says: go on, the answer is in out, or nothing is there. */
+enum { FIND_ON, FIND_DONE, FIND_ABSENT };
+
+static int find_other(struct find *f, const char *what)
+{
+	f->out->kind = TREE_OTHER;
+	f->out->what = what;
+	return FIND_DONE;
+}
+
+static int find_outside(struct find *f)
+{
+	f->out->kind = TREE_OUTSIDE;
+	return FIND_DONE;
+}
+
+static int go_up(struct find *f)
+{
+	if (!f->at.len)
+		return find_outside(f);
+	while (f->at.len && f->at.data[f->at.len - 1] != '/')
+		f->at.len--;
+	f->at.len -= f->at.len > 0;
+	f->at.data[f->at.len] = '\0';
+	f->folder = seen_folder(f->v, f->at.data, f->at.len);
+	git_oid_cpy(&f->out->id, git_tree_id(f->folder));
+	return FIND_ON;
+}
+
+/* next: what follows the link in the path; null when it is the last. */
+static int follow_link(struct find *f, const char *next, struct err *err)
+{
+	char *target;
+
+	if (read_link(f->v, &f->out->id, &target, err) < 0)
+		return -1;
+	if (!target || ++f->nlink > MAX_LINKS) {
+		free(target);
+		return find_other(f, "a symbolic link that leads nowhere");
+	}
+	if (*target == '/') {
+		free(target);
+		return find_outside(f);
+	}
+	f->ends_in_link |= !next;
+	char *joined = next ? xasprintf("%s/%s", target, next) : xstrdup(target);
+	free(target);
+	free(f->rest);
+	f->p = f->rest = joined;
+	git_oid_cpy(&f->out->id, git_tree_id(f->folder));
+	return FIND_ON;
+}
+
+/* One name of the path, n bytes at f->p. */
+static int find_step(struct find *f, size_t n, struct err *err)
+{
+	char *name = f->p, *next = name + n + (name[n] == '/');
+	int is_last = !name[n];
+
+	if (f->is_file)
+		return FIND_ABSENT;	/* a path through a file, or "file/" */
+	f->p = next;
+	if (!n || (n == 1 && name[0] == '.'))
+		return FIND_ON;
+	if (n == 2 && name[0] == '.' && name[1] == '.')
+		return go_up(f);
+	name[n] = '\0';
+	const git_tree_entry *entry = git_tree_entry_byname(f->folder, name);
+	if (!entry)
+		return FIND_ABSENT;
+	git_oid_cpy(&f->out->id, git_tree_entry_id(entry));
+	git_object_t type = git_tree_entry_type(entry);
+	if (type == GIT_OBJECT_COMMIT) {
+		f->out->path = f->at.len ? xasprintf("%s/%s", buf_str(&f->at),
+			name) : xstrdup(name);
+		f->out->rest = xstrdup(is_last ? "" : next);
+		return find_other(f, "a submodule or in one; its files are in "
+			"another repository");
+	}
+	if (git_tree_entry_filemode(entry) == GIT_FILEMODE_LINK)
+		return follow_link(f, is_last ? NULL : next, err);
+	if (f->at.len)
+		buf_addch(&f->at, '/');
+	buf_addstr(&f->at, name);
+	if (type == GIT_OBJECT_TREE)
+		return add_folder(f->v, f->at.data, f->at.len, &f->out->id,
+			&f->folder, err) < 0 ? -1 : FIND_ON;
+	f->is_file = 1;
+	return is_last ? FIND_ON : FIND_ABSENT;
+}
+
 int view_find(struct view *v, const char *path, struct view_entry *out,
 	struct err *err)
 {
-	int rc = -1, nlink = 0, is_file = 0, ends_in_link = 0;
-	struct buf at = BUF_INIT;	/* where the walk stands, from the top */
-	char *rest = NULL;		/* what is still to walk */
+	struct find f = { .v = v, .out = out, .at = BUF_INIT };
+	int rc = FIND_ON;
 
 	*out = (struct view_entry){ .kind = TREE_ABSENT };
 	if (!v->has_root)
@@ -176,105 +278,23 @@ int view_find(struct view *v, const char *path, struct view_entry *out,
 		out->kind = TREE_OUTSIDE;
 		return 0;
 	}
-	buf_addstr(&at, v->prefix);
-	rest = xstrdup(path);
-	git_tree *folder = seen_folder(v, at.data, at.len);
-	git_oid_cpy(&out->id, git_tree_id(folder));
-
-	for (char *p = rest; *p;) {
-		size_t n = strcspn(p, "/");
-		char *next = p + n + (p[n] == '/');
-		if (is_file)
-			goto absent;	/* a path through a file, or "file/" */
-		if (!n || (n == 1 && p[0] == '.')) {
-			p = next;
-			continue;
-		}
-		if (n == 2 && p[0] == '.' && p[1] == '.') {
-			if (!at.len) {
-				out->kind = TREE_OUTSIDE;
-				goto done;
-			}
-			while (at.len && at.data[at.len - 1] != '/')
-				at.len--;
-			at.len -= at.len > 0;
-			at.data[at.len] = '\0';
-			folder = seen_folder(v, at.data, at.len);
-			git_oid_cpy(&out->id, git_tree_id(folder));
-			p = next;
-			continue;
-		}
-		int is_last = !p[n];
-		p[n] = '\0';
-		const git_tree_entry *entry = git_tree_entry_byname(folder, p);
-		if (!entry)
-			goto absent;
-		git_oid_cpy(&out->id, git_tree_entry_id(entry));
-		git_object_t type = git_tree_entry_type(entry);
-		if (type == GIT_OBJECT_COMMIT) {
-			out->kind = TREE_OTHER;
-			out->what = "a submodule or in one; its files are in another repository";
-			out->path = at.len ? xasprintf("%s/%s", buf_str(&at), p) :
-				xstrdup(p);
-			out->rest = xstrdup(is_last ? "" : next);
-			goto done;
-		}
-		if (git_tree_entry_filemode(entry) == GIT_FILEMODE_LINK) {
-			char *target;
-			if (read_link(v, &out->id, &target, err) < 0)
-				goto out;
-			if (!target || ++nlink > MAX_LINKS) {
-				free(target);
-				out->kind = TREE_OTHER;
-				out->what = "a symbolic link that leads nowhere";
-				goto done;
-			}
-			if (*target == '/') {
-				free(target);
-				out->kind = TREE_OUTSIDE;
-				goto done;
-			}
-			ends_in_link |= is_last;
-			char *joined = is_last ? xstrdup(target)
-				: xasprintf("%s/%s", target, next);
-			free(target);
-			free(rest);
-			p = rest = joined;
-			git_oid_cpy(&out->id, git_tree_id(folder));
-			continue;
-		}
-		if (at.len)
-			buf_addch(&at, '/');
-		buf_addstr(&at, p);
-		if (type == GIT_OBJECT_TREE) {
-			if (add_folder(v, at.data, at.len, &out->id, &folder,
-					err) < 0)
-				goto out;
-		} else {
-			is_file = 1;
-			if (!is_last)
-				goto absent;
-		}
-		p = next;
+	buf_addstr(&f.at, v->prefix);
+	f.p = f.rest = xstrdup(path);
+	f.folder = seen_folder(v, f.at.data, f.at.len);
+	git_oid_cpy(&out->id, git_tree_id(f.folder));
+	while (rc == FIND_ON && *f.p)
+		rc = find_step(&f, strcspn(f.p, "/"), err);
+	if (rc == FIND_ABSENT && f.ends_in_link)
+		find_other(&f, "a symbolic link that leads nowhere");
+	if (rc == FIND_ON && !is_below(v->prefix, &f.at)) {
+		find_outside(&f);
+	} else if (rc == FIND_ON) {
+		out->kind = f.is_file ? TREE_FILE : TREE_FOLDER;
+		out->path = xstrdup(buf_str(&f.at));
 	}
-	if (!is_below(v->prefix, &at)) {
-		out->kind = TREE_OUTSIDE;
-		goto done;
-	}
-	out->kind = is_file ? TREE_FILE : TREE_FOLDER;
-	out->path = xstrdup(buf_str(&at));
-	goto done;
-absent:
-	if (ends_in_link) {
-		out->kind = TREE_OTHER;
-		out->what = "a symbolic link that leads nowhere";
-	}
-done:
-	rc = 0;
-out:
-	buf_release(&at);
-	free(rest);
-	return rc;
+	buf_release(&f.at);
+	free(f.rest);
+	return rc < 0 ? -1 : 0;
 }
 
 int view_lfs(struct view *v, const struct view_entry *e, struct sha256 *out,
