@@ -136,6 +136,13 @@ expect_json $trace 'artifacts["pass:small / b:output:1:raw"].path' passes/small-
 	fail 'a pass that is not reached is in the bundle'
 expect_json $trace state_header.storage_buffers.cells 64
 expect_json $trace 'state_header.buffers#' 3
+# Of output size, of a size of their own, and what compute passes draw.
+expect_json $trace 'state_header.buffer_dimensions#' 3
+expect_json $trace state_header.buffer_dimensions.sim.width 6
+expect_json $trace state_header.buffer_dimensions.sim.height 4
+expect_json $trace 'state_header.buffer_dimensions["small / b"].width' 3
+expect_json $trace state_header.buffer_dimensions.__feedback_0.width 20
+expect_json $trace state_header.buffer_dimensions.__feedback_0.height 10
 expect_json $trace 'source_sha256#' 7
 expect_json $trace 'synchronization.storage_users.cells[1].binding' 0
 
@@ -172,3 +179,28 @@ tr -d ' \n\t' <words.sttrace/trace.json >packed
 expect_text packed '"buffer_dimensions":{"b":{"width":8,"height":4}}'
 expect_status 0 "$STBUILD" replay words.sttrace
 expect_status 0 "$ANCESTOR" words.sttrace
+
+# A volume that the document cannot hold is told at each capture that draws, with
+# its name; one that it can hold is not.
+mkdir volumes
+printf 'vol\0\2\0\0\0\1\0\0\0\2\0\0\0\1\0\0\0\1\2\3\4' >volumes/flat.bin
+printf 'vol\0\1\0\0\0\1\0\0\0\1\0\0\0\1\0\12\0\0\0\200\77' >volumes/float.bin
+cp volume.bin volumes/cubic.bin
+echo 'void mainImage(out vec4 c, in vec2 p) { c = texture(iChannel0, vec3(p, 0.5)); }' \
+	>volumes/image.frag
+for volume in flat float cubic; do
+	cat >volumes/stbuild.json <<JSON
+{ "format": 1, "project": { "name": "v" }, "render": { "width": 4, "height": 4 },
+	"asset": [ { "name": "the $volume one", "kind": "volume", "path": "$volume.bin" } ],
+	"pass": [ { "name": "image", "kind": "image", "source": "image.frag",
+		"input": [ { "channel": 0, "source": "the $volume one" } ] } ] }
+JSON
+	expect_status 0 "$STBUILD" -C volumes --frame 0 -o ../$volume.sttrace
+	if [ $volume = cubic ]; then
+		expect_no_text err warning
+		expect_status 0 "$ANCESTOR" $volume.sttrace
+	else
+		expect_text err "warning: asset 'the $volume one': project.sttf has no form"
+		expect_status 1 "$ANCESTOR" $volume.sttrace
+	fi
+done
