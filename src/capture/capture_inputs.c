@@ -27,9 +27,9 @@ int capture_read_asset(struct capture *c, size_t a, struct err *err)
 	const struct image *image = &c->assets.image[a];
 	if (rc == 0 && asset->kind == ASSET_VOLUME && (image->is_float ||
 	    image->width != image->height || image->width != image->depth))
-		log_warn("asset '%s': project.sttf has no form for a volume that is "
-			"not cubic or has floats; other programs will refuse the "
-			"bundle", asset->name);
+		log_warn("asset '%s': project.sttf cannot describe a volume "
+			"that is not cubic or has floats; other programs will "
+			"reject the bundle", asset->name);
 	if (rc != 0)
 		err_wrap(err, "while reading asset '%s'", asset->name);
 	return rc;

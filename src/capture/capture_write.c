@@ -525,8 +525,8 @@ int capture_assemble_ready(struct runner *r, struct err *err)
 				g->keys.key[cause].byte, SHA256_SIZE);
 			struct err lost = ERR_INIT;
 			if (at == MAP_NONE)
-				err_set(&lost, STATUS_FAILED, "what pass '%s' "
-					"reads could not be rendered",
+				err_set(&lost, STATUS_FAILED, "the inputs of "
+					"pass '%s' could not be rendered",
 					g->variant.manifest->pass[
 					keys_node_pass(&g->keys, which)].name);
 			capture_fail_job(r->capture, job, at == MAP_NONE ? &lost :

@@ -36,9 +36,9 @@ void capture_tell_loops(struct capture *c, const struct group *g, int p, int t,
 	double n = lint_iterations(&facts, &g->set->programs.program[p].source,
 		&moment, &varies, &where);
 	if (n > LINT_LOOP_BUDGET && where.nitem)
-		log_warn("%s:%d:%d: pass '%s' at frame %d: its loops come to "
-			"%.0f iterations for each pixel; llvmpipe runs %d and "
-			"leaves the others out", where.item[0].file,
+		log_warn("%s:%d:%d: pass '%s' at frame %d: its loops run %.0f "
+			"iterations per pixel; llvmpipe runs %d and skips the "
+			"others", where.item[0].file,
 			where.item[0].line, where.item[0].column,
 			m->pass[p].name, t, n, LINT_LOOP_BUDGET);
 	map_puts(&c->looked, m->pass[p].name,

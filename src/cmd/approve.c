@@ -15,7 +15,7 @@ static int all, force, interactive;
 
 const struct args_option approve_option[] = {
 	{ 0, "all", ARGS_FLAG, &all, 0, 0, NULL,
-		"rewrite also what passes within its tolerance" },
+		"also rewrite references whose tests pass" },
 	{ 0, "force", ARGS_FLAG, &force, 0, 0, NULL,
 		"write even pictures of one colour or with NaN" },
 	{ 'i', "interactive", ARGS_FLAG, &interactive, 0, 0, NULL,
@@ -244,7 +244,7 @@ static int check_captures(const struct testing *t, struct err *err)
 		if (r->bundle[i].status != CAPTURE_FAILED)
 			continue;
 		err_copy(err, e);
-		return err_wrap(err, "nothing is approved");
+		return err_wrap(err, "nothing was approved");
 	}
 	return 0;
 }
@@ -263,7 +263,7 @@ static int run(struct approval *a, struct err *err)
 		if (!c->test->reference)
 			continue;
 		if (force && c->fault.message) {
-			log_error("%s: %s is not written: %s", c->test->name,
+			log_error("%s: %s was not written: %s", c->test->name,
 				c->test->reference, c->fault.message);
 			a->nrefused++;
 			continue;
@@ -297,7 +297,7 @@ int cmd_approve(struct options *o, const struct args_list *operand,
 			"($CI is set); run it locally after looking at the "
 			"images");
 	if (interactive && !isatty(STDIN_FILENO))
-		return err_set(err, STATUS_INPUT, "-i asks on a terminal, and "
+		return err_set(err, STATUS_INPUT, "-i needs a terminal, but "
 			"standard input is not one");
 	if (session_open(&s, o, "approve", SESSION_BUILD, err) ||
 	    testing_open(t, &s, operand, 0, err))

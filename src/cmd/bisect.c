@@ -19,7 +19,7 @@ const struct args_option bisect_option[] = {
 	{ 0, "bad", ARGS_STRING, &bad_rev, 0, 0, "REV",
 		"a revision after it" },
 	{ 0, "threshold", ARGS_NUMBER, &threshold, 0, 1, "M",
-		"count as bad only what differs by a greater RMSE" },
+		"count a commit as bad only if the RMSE exceeds M" },
 	{ 0, "first-parent", ARGS_FLAG, &first_parent, 0, 0, NULL,
 		"follow only the first parent of merges" },
 	OPTION_END
@@ -260,11 +260,11 @@ static int check_bases(struct search *s, const struct merge_bases *bases,
 			return -1;
 		if (verdict == VERDICT_BAD)
 			return err_set(err, STATUS_INPUT, "the merge base %.7s "
-				"of %s and %s is bad: what is bad was mended in "
+				"of %s and %s is already bad: it was fixed in "
 				"%s", bases->id[i], good_rev, bad_rev, good_rev);
 		if (verdict == VERDICT_SKIP)
-			log_warn("the merge base %.7s cannot be judged: should "
-				"it be bad, the result is wrong", bases->id[i]);
+			log_warn("the merge base %.7s cannot be judged: if it "
+				"is bad, the result is wrong", bases->id[i]);
 	}
 	return 0;
 }
@@ -289,8 +289,8 @@ static int check_ends(struct search *s, const char *target, struct err *err)
 	    history_class(h, s->bad, &bad, err))
 		goto out;
 	if (good == bad) {
-		err_set(err, STATUS_INPUT, "nothing of %s '%s' differs between "
-			"%s and %s", h->test ? "test" : "trace", target,
+		err_set(err, STATUS_INPUT, "%s '%s' does not differ between %s "
+			"and %s", h->test ? "test" : "trace", target,
 			good_rev, bad_rev);
 		goto out;
 	}
@@ -537,9 +537,9 @@ static int report(struct search *s, const struct options *o, struct err *err)
 	cJSON_AddNumberToObject(counts, "programs_compiled",
 		(double)h->counts.programs_compiled);
 	if (is_found && s->walk.commit[s->bisect.bad].is_cut)
-		log_warn("this shallow clone ends at %.7s: the change may be of "
-			"an earlier commit; 'git fetch --unshallow' gets the "
-			"rest", s->walk.commit[s->bisect.bad].id);
+		log_warn("this shallow clone ends at %.7s: an earlier commit "
+			"may have made the change; 'git fetch --unshallow' "
+			"gets the rest", s->walk.commit[s->bisect.bad].id);
 	if (!o->silent)
 		log_info("%zu commit%s, %zu distinct rendering%s, %d newly rendered, "
 			"%zu skipped",
@@ -570,7 +570,7 @@ static char *only_trace(struct search *s, struct err *err)
 		errors_end(session->options, &errs, err);
 	else if (session->manifest.ntrace != 1)
 		err_set(err, STATUS_INPUT, "the project has %zu traces: name "
-			"the one to look at", session->manifest.ntrace);
+			"one", session->manifest.ntrace);
 	else
 		name = xstrdup(session->manifest.trace[0].name);
 	errs_release(&errs);
@@ -585,8 +585,8 @@ int cmd_bisect(struct options *o, const struct args_list *operand,
 	int rc = -1;
 
 	if (o->dry_run)
-		return err_set(err, STATUS_INPUT, "bisect has to render to "
-			"judge: -n and -q leave nothing of it");
+		return err_set(err, STATUS_INPUT, "bisect renders commits to "
+			"judge them: omit -n and -q");
 	if (!good_rev || !bad_rev)
 		return err_set(err, STATUS_INPUT, "bisect needs --good REV "
 			"and --bad REV");

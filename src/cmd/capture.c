@@ -37,21 +37,22 @@ const struct args_option capture_option[] = {
 	{ 0, "height", ARGS_INT, &target.height, 1, LIMIT_SIZE, "N",
 		"height of the output" },
 	{ 0, "fps", ARGS_NUMBER, &target.fps, 1e-3, LIMIT_FPS, "N",
-		"frames a second" },
+		"frames per second" },
 	{ 0, "preset", ARGS_STRING, &target.preset, 0, 0, "NAME",
 		"use this preset of the manifest" },
 	{ 0, "set", ARGS_LIST, &target.set, 0, 0, "NAME=VALUE",
 		"set a uniform" },
 	{ 0, "include-intermediates", ARGS_FLAG, &target.include_intermediates,
-		0, 0, NULL, "write each pass's outputs as well" },
+		0, 0, NULL, "also write the outputs of each pass" },
 	{ 'o', "output", ARGS_STRING, &target.output, 0, 0, "DIR.sttrace",
 		"write the one bundle here" },
 	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
-		"capture what a revision has, or a range A..B; no checkout" },
+		"capture a revision, or a range A..B, without a checkout" },
 	{ 0, "bisect", ARGS_STRING, &reference, 0, 0, "BUNDLE",
-		"for git bisect run: 0 when this is what is captured, else 1" },
+		"for git bisect run: exit with 0 if the content is that of "
+		"BUNDLE, else 1" },
 	{ 0, "threshold", ARGS_NUMBER, &threshold, 0, 1, "M",
-		"with --bisect: bad is what differs by a greater RMSE" },
+		"with --bisect: count it as bad only if the RMSE exceeds M" },
 	OPTION_END
 };
 
@@ -233,7 +234,7 @@ static char *first_reason(const struct reasons *list)
 	if (list->nreason == 0)
 		return xstrdup("for no known reason");
 	return list->reason[0].kind == REASON_DRIVER ?
-		xstrdup("captured with another driver") :
+		xstrdup("captured with a different driver") :
 		reason_text(&list->reason[0]);
 }
 
@@ -507,13 +508,12 @@ int cmd_capture(struct options *o, const struct args_list *operand,
 		int rc = reference && !rev && !is_plan ?
 			capture_judge(o, operand, &target, reference,
 			threshold, err) :
-			reference ? err_set(err, STATUS_INPUT, "--bisect judges "
-			"the work tree: leave --rev, -n and -q away") :
+			reference ? err_set(err, STATUS_INPUT, "--bisect "
+			"judges the work tree: omit --rev, -n and -q") :
 			threshold >= 0 ? err_set(err, STATUS_INPUT,
-			"--threshold goes with --bisect") :
-			is_plan ? err_set(err, STATUS_INPUT, "what a range "
-			"costs is not known before it is drawn: leave -n and "
-			"-q away") :
+			"--threshold needs --bisect") :
+			is_plan ? err_set(err, STATUS_INPUT, "the cost of a "
+			"range is unknown until it is drawn: omit -n and -q") :
 			capture_range(o, operand, &target, rev, err);
 		args_list_release(&target.set);
 		return rc;

@@ -22,7 +22,7 @@ const struct args_option check_option[] = {
 	{ 0, "pedantic", ARGS_FLAG, &pedantic, 0, 0, NULL,
 		"exit with status 1 on warnings" },
 	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
-		"take a revision's files, without a checkout" },
+		"use the files of a revision, without a checkout" },
 	OPTION_END
 };
 
@@ -77,7 +77,7 @@ static int decode_asset(struct session *s, const struct asset *asset,
 	if (tree_lookup(s->tree, asset->path, &kind, &resolved, err) < 0)
 		goto out;
 	if (kind != TREE_FILE) {
-		err_set(err, STATUS_INPUT, "asset '%s' is no file",
+		err_set(err, STATUS_INPUT, "asset '%s' is not a file",
 			asset->name);
 		err_place(err, asset->path, 0, 0, NULL);
 		goto out;
@@ -248,7 +248,7 @@ static void check_captures(const struct session *s, struct diagnostics *d)
 			|| nonfinite_find(&b, &n, &err)) {
 			/* Capture puts it right; see inspect. */
 			char *text = err_text(&err);
-			log_verbose("not looked at: %s", text);
+			log_verbose("not checked: %s", text);
 			free(text);
 		} else if (n.is_found) {
 			report_nonfinite(&s->manifest, &b, &n, d);

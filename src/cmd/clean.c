@@ -129,11 +129,11 @@ static char *reason_to_keep_file(const struct bundle_row *row, const char *path)
 	struct sha256 sha;
 	char *reason = NULL;
 	if (is_link(path) || fs_is_dir(path))
-		reason = xstrdup("it is no file any more");
+		reason = xstrdup("it is no longer a file");
 	else if (fs_hash(path, &sha, NULL, &err) < 0)
 		reason = xstrdup(err.message);
 	else if (!sha256_equal(&sha, &row->file[0].sha))
-		reason = xstrdup("it is not as it was written");
+		reason = xstrdup("it was changed after it was written");
 	err_release(&err);
 	return reason;
 }
@@ -148,7 +148,7 @@ static char *reason_to_keep(const struct bundle_row *row, const char *path)
 	struct bundle b = { 0 };
 	if (n < sizeof suffix || strcmp(path + n - strlen(suffix), suffix)
 		|| is_link(path) || !fs_is_dir(path))
-		return xstrdup("it is not a bundle any more");
+		return xstrdup("it is no longer a bundle");
 	int ours = is_all_ours(row, path, "", &stranger, &err);
 	if (ours < 0)
 		reason = xstrdup(err.message);
@@ -156,7 +156,7 @@ static char *reason_to_keep(const struct bundle_row *row, const char *path)
 		reason = xasprintf("it contains a foreign file, '%s'",
 			stranger);
 	else if (!bundle_open(path, &b, &err) && !b.tool)
-		reason = xstrdup("another program has written it");
+		reason = xstrdup("it was written by another program");
 	bundle_release(&b);
 	err_release(&err);
 	free(stranger);
@@ -174,7 +174,7 @@ static int clean_bundle(struct cleaning *c, const struct bundle_row *row,
 		reason = is_lone_file(row) ? reason_to_keep_file(row, path) :
 			reason_to_keep(row, path);
 		if (reason) {
-			log_warn("'%s' stays: %s", path, reason);
+			log_warn("keeping '%s': %s", path, reason);
 			c->nkept++;
 			cJSON_AddItemToArray(c->kept, cJSON_CreateString(path));
 			ret = 0;
@@ -267,7 +267,7 @@ static int is_store(const char *dir, struct err *err)
 	int has_db = 0, ret = -1;
 	if (is_link(dir)) {
 		err_set(err, STATUS_INPUT,
-			"'%s' is a link, remove it yourself", dir);
+			"'%s' is a symbolic link; remove it yourself", dir);
 		goto out;
 	}
 	if (names_read(dir, &names, err) < 0)
@@ -280,14 +280,14 @@ static int is_store(const char *dir, struct err *err)
 			|| !strcmp(name, "runs") || !strcmp(name, "lock")
 			|| !strcmp(name, ".gitignore"))
 			continue;
-		err_set(err, STATUS_INPUT, "'%s' holds '%s', which is not "
-			"ours; nothing was removed", dir, name);
+		err_set(err, STATUS_INPUT, "'%s' contains a foreign file, "
+			"'%s'; nothing was removed", dir, name);
 		goto out;
 	}
 	if (has_db)
 		ret = 0;
 	else
-		err_set(err, STATUS_INPUT, "'%s' is no store", dir);
+		err_set(err, STATUS_INPUT, "'%s' is not a store", dir);
 out:
 	names_release(&names);
 	return ret;

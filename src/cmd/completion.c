@@ -225,8 +225,8 @@ int cmd_completion(struct options *o, const struct args_list *operand,
 	options_table(o, global);
 	const char *wanted = operand->nitem ? operand->item[0] : "";
 	if (o->json)
-		return err_set(err, STATUS_INPUT, "a completion script is no "
-			"JSON; leave --json away");
+		return err_set(err, STATUS_INPUT, "a completion script is not "
+			"JSON; omit --json");
 	for (size_t i = 0; i < sizeof shell / sizeof *shell; i++)
 		if (!strcmp(shell[i].name, wanted)) {
 			shell[i].print(global);
@@ -236,5 +236,5 @@ int cmd_completion(struct options *o, const struct args_list *operand,
 		return err_set(err, STATUS_INPUT,
 			"name a shell: bash, zsh or fish");
 	return err_set(err, STATUS_INPUT,
-		"no completion for '%s': bash, zsh or fish", wanted);
+		"no completion for '%s'; choose bash, zsh or fish", wanted);
 }

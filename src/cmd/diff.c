@@ -18,7 +18,7 @@ const struct args_option diff_option[] = {
 	{ 'o', "output", ARGS_STRING, &output, 0, 0, "DIR|FILE.png",
 		"write pictures of the difference" },
 	{ 0, "metrics", ARGS_FLAG, &metrics, 0, 0, NULL,
-		"measure by PSNR, SSIM and FLIP as well" },
+		"also measure PSNR, SSIM and FLIP" },
 	OPTION_END
 };
 

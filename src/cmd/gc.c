@@ -22,11 +22,11 @@ static int set_limits(const struct manifest *m, struct gc_options *o,
 	o->max_bytes = m->store_max_size;
 	o->max_age_s = m->store_max_age_s;
 	if (max_size && bytes_parse(max_size, &o->max_bytes) < 0)
-		return err_set(err, STATUS_INPUT, "--max-size %s: a number of"
-			" bytes, or one with a unit such as 10GiB", max_size);
+		return err_set(err, STATUS_INPUT, "--max-size %s: expected a "
+			"number of bytes, or one with a unit such as 10GiB", max_size);
 	if (max_age && age_parse(max_age, &o->max_age_s) < 0)
-		return err_set(err, STATUS_INPUT, "--max-age %s: a number of"
-			" seconds, or one with a unit such as 30d", max_age);
+		return err_set(err, STATUS_INPUT, "--max-age %s: expected a "
+			"number of seconds, or one with a unit such as 30d", max_age);
 	return 0;
 }
 
@@ -78,8 +78,8 @@ int cmd_gc(struct options *o, const struct args_list *operand,
 		|| collect_run(&s, store, &options, &r, err) < 0)
 		goto out;
 	if (options.max_bytes && r.kept_bytes > options.max_bytes)
-		log_info("the current traces, HEAD and tags need more than the"
-			" limit");
+		log_info("cannot reach the limit: current traces, HEAD and "
+			"tags are protected");
 	if (o->json)
 		print_json(&options, &r);
 	else if (!o->silent && !o->question)

@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/session.h"
+#include "graph/builtin.h"
 #include "util/buf.h"
 #include "util/mem.h"
 
@@ -14,7 +15,7 @@ const struct args_option graph_option[] = {
 	{ 0, "dot", ARGS_FLAG, &dot, 0, 0, NULL,
 		"print Graphviz input; previous-frame edges are dashed" },
 	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
-		"take a revision's files, without a checkout" },
+		"use the files of a revision, without a checkout" },
 	OPTION_END
 };
 
@@ -42,9 +43,14 @@ static void print_pass(const struct graph *g, int p)
 {
 	const struct manifest *m = g->manifest;
 	const struct pass *pass = &m->pass[p];
-	char *size = size_text(pass);
-	printf("%s: %s, %s, %s", pass->name, pass_kind_name(pass->kind), size,
-		pass->kind == PASS_IMAGE ? "rgba8" : format_name(pass->format));
+	printf("%s: %s, ", pass->name, pass_kind_name(pass->kind));
+	if (pass->kind == PASS_SOUND) {
+		printf("%g s, stereo, %d Hz", pass->duration, SOUND_RATE);
+	} else {
+		char *size = size_text(pass);
+		printf("%s, %s", size, format_name(pass->format));
+		free(size);
+	}
 	for (int i = 0; i < pass->nextra_output; i++)
 		printf(" %s", format_name(pass->extra_output[i]));
 	if (pass->iterations > 1)
@@ -52,7 +58,6 @@ static void print_pass(const struct graph *g, int p)
 	if (pass->kind != PASS_SOUND && !g->is_reached[p])
 		printf(", not drawn");
 	printf("\n");
-	free(size);
 	for (size_t i = 0; i < pass->ninput; i++) {
 		const struct input_ref *in = &pass->input[i];
 		printf("\tiChannel%d: %s", in->channel, input_name(m, in));

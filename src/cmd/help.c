@@ -61,11 +61,11 @@ static int unknown(const char *name, struct err *err)
 	}
 	const char *near = suggest(name, candidate, n);
 	if (near)
-		err_set(err, STATUS_INPUT, "no command '%s', did you mean "
+		err_set(err, STATUS_INPUT, "unknown command '%s'; did you mean "
 			"'%s'?", name, near);
 	else
-		err_set(err, STATUS_INPUT, "no command '%s', 'stbuild help' "
-			"lists them", name);
+		err_set(err, STATUS_INPUT, "unknown command '%s'; 'stbuild "
+			"help' lists all", name);
 	free(candidate);
 	return -1;
 }

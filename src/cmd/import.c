@@ -248,7 +248,7 @@ static int choose_dialect(struct options *o, struct tree *tree,
 	m->dialect = nglsl < nessl ? DIALECT_GLSL : DIALECT_ESSL;
 	if (m->dialect == DIALECT_GLSL) {
 		set_dialect(tree, DIALECT_GLSL);
-		log_info("desktop GLSL is chosen: a pass compiles only there");
+		log_info("chose desktop GLSL: a pass does not compile as GLSL ES");
 	}
 	struct errs *left = m->dialect == DIALECT_GLSL ? &glsl : &essl;
 	for (size_t i = 0; i < left->nerr; i++)
@@ -395,7 +395,7 @@ out:
 	if (ret < 0 || exists) {
 		struct err left = ERR_INIT;
 		if (fs_remove(aside, &left) < 0)
-			log_warn("'%s' is left: %s", aside, left.message);
+			log_warn("'%s' is left behind: %s", aside, left.message);
 		err_release(&left);
 	}
 	free(aside);
@@ -438,8 +438,8 @@ int cmd_import(struct options *o, const struct args_list *operand,
 	if (!operand->nitem)
 		return err_set(err, STATUS_INPUT, "name a file to import");
 	if (o->dry_run)
-		return err_set(err, STATUS_INPUT, "import only writes: -n and "
-			"-q leave nothing of it");
+		return err_set(err, STATUS_INPUT, "import only writes files: "
+			"omit -n and -q");
 	if (output && is_free(output, err) < 0)
 		return -1;
 	if (read_document(operand->item[0], o, &kind, &frame, &tree, err) < 0)

@@ -102,7 +102,7 @@ static int refuse_existing(const char *dir, struct err *err)
 		char *path = fs_join(dir, taken[i]);
 		int exists = fs_exists(path);
 		if (exists)
-			err_set(err, STATUS_INPUT, "'%s' exists already, "
+			err_set(err, STATUS_INPUT, "'%s' already exists; "
 				"nothing was written", path);
 		free(path);
 		if (exists)
@@ -115,8 +115,8 @@ int cmd_init(struct options *o, const struct args_list *operand,
 	struct err *err)
 {
 	if (o->dry_run)
-		return err_set(err, STATUS_INPUT, "init only writes: -n and -q "
-			"leave nothing of it");
+		return err_set(err, STATUS_INPUT, "init only writes files: "
+			"omit -n and -q");
 	const char *dir = operand->nitem ? operand->item[0] : ".";
 	char *shaders = fs_join(dir, "shaders");
 	char *frag = fs_join(shaders, "image.frag");

@@ -77,8 +77,8 @@ static int compare(struct session *s, const struct capture_bundle *b,
 	/* Of another size no commit could be good. */
 	if (rc == 0 && (now.width != reference->width ||
 	    now.height != reference->height))
-		rc = err_set(err, STATUS_INPUT, "%s is %dx%d, and what is "
-			"captured is %dx%d; capture it at its size (--width, "
+		rc = err_set(err, STATUS_INPUT, "%s is %dx%d, but the capture "
+			"is %dx%d; capture at the bundle's size (--width, "
 			"--height)", reference->dir, reference->width,
 			reference->height, now.width, now.height);
 	if (rc == 0)

@@ -81,8 +81,8 @@ int options_settle(struct options *o, struct err *err)
 		o->use_color = isatty(STDOUT_FILENO)
 			&& !environment("NO_COLOR");
 	else
-		return err_set(err, STATUS_INPUT, "option '--color': '%s' is "
-			"not auto, always or never", o->color_word);
+		return err_set(err, STATUS_INPUT, "--color: '%s' is not auto, "
+			"always or never", o->color_word);
 	/* A question changes nothing, whatever is asked. */
 	if (o->question)
 		o->dry_run = o->silent = 1;

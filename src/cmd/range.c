@@ -117,7 +117,7 @@ static void report(struct range *r, const char *commit,
 
 static void skip(struct range *r, const char *commit, const char *fault)
 {
-	log_warn("%.7s is left out: %.*s", commit, (int)strcspn(fault, "\n"),
+	log_warn("skipping %.7s: %.*s", commit, (int)strcspn(fault, "\n"),
 		fault);
 	cJSON_AddItemToArray(r->skipped, cJSON_CreateString(commit));
 }
@@ -259,10 +259,10 @@ int capture_range(struct options *o, const struct args_list *operand,
 
 	if (target->output)
 		return err_set(err, STATUS_INPUT,
-			"-o takes one bundle, and a range has many");
+			"-o takes one bundle, but a range has many");
 	if (!operand->nitem && (target->frame || target->time || target->frames))
 		return err_set(err, STATUS_INPUT,
-			"name the traces whose frames are meant");
+			"name the traces to take these frames from");
 	r.variant = (struct variant_options) { .preset = target->preset,
 		.width = (int)target->width, .height = (int)target->height,
 		.fps = target->fps, .set = target->set.item,
@@ -279,10 +279,13 @@ int capture_range(struct options *o, const struct args_list *operand,
 			goto out;
 	if (o->json)
 		print_json(&r);
-	log_info("%zu commits, %llu bundles written, %llu up to date; %llu draws",
-		r.walk.ncommit, (unsigned long long)r.counts.traces_built,
+	log_info("%zu commit%s, %llu bundle%s written, %llu up to date; %llu draw%s",
+		r.walk.ncommit, r.walk.ncommit == 1 ? "" : "s",
+		(unsigned long long)r.counts.traces_built,
+		r.counts.traces_built == 1 ? "" : "s",
 		(unsigned long long)r.counts.traces_current,
-		(unsigned long long)r.counts.nodes_drawn);
+		(unsigned long long)r.counts.nodes_drawn,
+		r.counts.nodes_drawn == 1 ? "" : "s");
 	rc = r.signal ? 128 + r.signal : r.status;
 out:
 	cJSON_Delete(r.traces);

@@ -81,7 +81,7 @@ static void print_result(const struct options *o, const struct bundle *b,
 	if (r->state_difference)
 		printf(" (%s)", r->state_difference);
 	if (r->has_driver)
-		printf(", %s driver", r->is_driver_equal ? "same" : "another");
+		printf(", %s driver", r->is_driver_equal ? "same" : "different");
 	if (r->rules->name)
 		printf(", replayed by the rules of %s", r->rules->name);
 	putchar('\n');

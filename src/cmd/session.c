@@ -207,9 +207,8 @@ static int leave_bare(struct session *s, struct err *err)
 	if (repo_workdir(s->repo))
 		return 0;
 	if (!o->store && s->use >= SESSION_PLAN)
-		return err_set(err, STATUS_INPUT, "this is a bare git "
-			"repository, where nothing is written; say with "
-			"--store DIR where a store may be");
+		return err_set(err, STATUS_INPUT, "a bare git repository has "
+			"no place for a store; name one with --store DIR");
 	if (o->store) {
 		free(s->root);
 		s->root = xstrdup(o->store);
@@ -273,8 +272,8 @@ int session_at(struct session *s, const char *commit, struct errs *errs)
 
 	leave(s);
 	if (repo_tree(s->repo, commit, &s->tree, &err) < 0) {
-		err_wrap(&err, "the project may have had another name then: "
-			"-f FILE says which manifest of the commit is meant");
+		err_wrap(&err, "the project may have had a different name "
+			"then: name the manifest of the commit with -f FILE");
 		goto fail;
 	}
 	if (s->commit_path)
@@ -283,7 +282,7 @@ int session_at(struct session *s, const char *commit, struct errs *errs)
 		goto fail;
 	if (!s->path) {
 		err_set(&err, STATUS_INPUT, "%s has no manifest in the "
-			"project's folder; -f FILE says which one is meant",
+			"project's folder; name one with -f FILE",
 			s->tree->name);
 		goto fail;
 	}
@@ -473,7 +472,7 @@ int session_worker(struct session *s, struct worker **out, struct err *err)
 	driver_from_info(s, worker_info(s->worker), &row);
 	if (s->has_driver && !sha256_equal(&row.identity,
 		&s->driver.identity)) {
-		log_verbose("the driver is not the one on record");
+		log_verbose("the driver differs from the recorded one");
 		s->driver_changed = 1;
 	}
 	driver_row_release(&s->driver);
@@ -517,8 +516,8 @@ static int worker_on_demand(void *data, struct worker **out, struct err *err)
 		return -1;
 	if (s->driver_changed)
 		return err_set(err, STATUS_MACHINE, "the GL driver changed "
-			"while it was in use; the new one is on record now, "
-			"run the command again");
+			"while it was in use; the new one is now recorded: run "
+			"the command again");
 	return 0;
 }
 

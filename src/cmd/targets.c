@@ -37,8 +37,8 @@ static int option_frames(const struct manifest *m, const struct target_options *
 		double fps = o->fps > 0 ? o->fps :
 			trace && trace->fps > 0 ? trace->fps : m->fps;
 		if (time.f[0] < 0 || time.f[0] * fps > LIMIT_FRAME)
-			return err_set(err, STATUS_INPUT, "--time %s: a time "
-				"is at least 0, and at most frame %d", o->time,
+			return err_set(err, STATUS_INPUT, "--time %s: expected "
+				"a time from 0 to that of frame %d", o->time,
 				LIMIT_FRAME);
 		*frame = xmalloc(sizeof **frame);
 		**frame = frame_of_time(time.f[0], fps);
@@ -88,7 +88,7 @@ static int unknown_target(const struct manifest *m, const char *what, const char
 			known[n++] = sound[p] = xasprintf(SOUND "%s",
 				m->pass[p].name);
 	const char *near = suggest(name, known, n);
-	err_set(err, STATUS_INPUT, "there is no %s '%s'%s%s%s", what, name,
+	err_set(err, STATUS_INPUT, "unknown %s '%s'%s%s%s", what, name,
 		near ? "; did you mean '" : "", near ? near : "",
 		near ? "'?" : "");
 	for (size_t p = 0; p < m->npass; p++)
@@ -139,7 +139,7 @@ static int add_sound_operand(const struct manifest *m, const struct target_optio
 	}
 	if (is_one_off(o))
 		return err_set(err, STATUS_INPUT, "'%s' takes no options of "
-			"one-off captures: a sound is what the manifest says",
+			"one-off captures: only the manifest decides a sound",
 			word);
 	add_sound(t, pass);
 	return 0;
@@ -179,8 +179,8 @@ static int add_operand(const struct manifest *m, const struct target_options *o,
 	if (option_frames(m, o, trace, &frame, &n, err))
 		goto out;
 	if (at && n > 0) {
-		err_set(err, STATUS_INPUT, "target '%s' names its frames "
-			"already; leave --frame, --time and --frames away",
+		err_set(err, STATUS_INPUT, "target '%s' already names its "
+			"frames; omit --frame, --time and --frames",
 			word);
 		goto out;
 	}
@@ -239,7 +239,7 @@ static int check_output(const struct target_options *o, struct targets *t,
 	if (n < sizeof ending || strncmp(o->output + n - (sizeof ending - 1),
 	    ending, sizeof ending - 1) != 0)
 		return err_set(err, STATUS_INPUT,
-			"-o %s: the output's name must end in .sttrace", o->output);
+			"-o %s: the output name must end in .sttrace", o->output);
 	char *path = xstrndup(o->output, n);
 	if (bundle_check_place(path, 0, err)) {
 		free(path);
@@ -288,8 +288,8 @@ int targets_find(const struct manifest *m, const struct target_options *o,
 	for (size_t i = 0; i < out->nrequest; i++)
 		nframe += out->request[i].nframe;
 	if (out->output && nframe != 1)
-		return err_set(err, STATUS_INPUT, "-o takes exactly one "
-			"frame, and %zu are asked for", nframe);
+		return err_set(err, STATUS_INPUT, "-o needs exactly one frame, "
+			"but %zu were requested", nframe);
 	/* With -o a bundle is where it is wanted, not one of the trace's. */
 	for (size_t i = 0; i < out->nrequest && out->output; i++)
 		out->request[i].is_one_off = 1;
@@ -316,9 +316,8 @@ static int refuse_links(const struct session *s, struct err *err)
 		struct stat st;
 		if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
 			rc = err_set(err, STATUS_INPUT, "'%s' is a symbolic "
-				"link, through which nothing is written: "
-				"remove it, or say with -o where a bundle "
-				"goes", path);
+				"link, and nothing is written through one: "
+				"remove it, or name another place with -o", path);
 			err_place(err, path, 0, 0, NULL);
 		}
 		free(path);

@@ -19,13 +19,13 @@ const struct args_option test_option[] = {
 	{ 0, "github", ARGS_FLAG, &github, 0, 0, NULL,
 		"annotations and a summary for GitHub" },
 	{ 0, "junit", ARGS_STRING, &junit, 0, 0, "FILE",
-		"write a JUnit report as well" },
+		"also write a JUnit report" },
 	{ 0, "report", ARGS_STRING, &report, 0, 0, "DIR",
-		"write a page that shows all cases as well" },
+		"also write a page that shows all cases" },
 	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
-		"test what a revision has, without a checkout" },
+		"test a revision, without a checkout" },
 	{ 0, "bisect", ARGS_FLAG, &bisect, 0, 0, NULL,
-		"exit as git bisect run wants it: 0, 1, 125 or 129" },
+		"exit as git bisect run expects: 0, 1, 125 or 129" },
 	OPTION_END
 };
 

@@ -172,8 +172,8 @@ int cmd_why(struct options *o, const struct args_list *operand, struct err *err)
 	int rc = -1;
 
 	if (operand->nitem != 1) {
-		err_set(err, STATUS_INPUT, "why takes one target: NAME or "
-			"NAME@FRAME, see 'stbuild why -h'");
+		err_set(err, STATUS_INPUT, "why takes one target, NAME or "
+			"NAME@FRAME; see 'stbuild why -h'");
 		goto out;
 	}
 	if (session_open(&s, o, "why", SESSION_PLAN, err) ||

@@ -145,7 +145,7 @@ static int check_artifact(int dir, const struct artifact *a, struct buf *out,
 		goto out;
 	}
 	if ((uint64_t)st.st_size != a->bytes) {
-		err_set(err, STATUS_FAILED, "'%s' has %llu bytes where "
+		err_set(err, STATUS_FAILED, "'%s' has %llu bytes, but "
 			"trace.json says %llu", a->path,
 			(unsigned long long)st.st_size,
 			(unsigned long long)a->bytes);
@@ -199,10 +199,10 @@ static int read_artifacts(const struct fields *root, struct bundle *out)
 			return -1;
 		if (!is_inside(path))
 			return fields_fail(&f, fields_get(&f, "path", 1), "path",
-				"'%.200s' does not stay inside the bundle", path);
+				"'%.200s' leads out of the bundle", path);
 		if (sha256_parse(hex, &sha) < 0)
 			return fields_fail(&f, fields_get(&f, "sha256", 1),
-				"sha256", "64 hexadecimal digits are expected");
+				"sha256", "expected 64 hexadecimal digits");
 		out->artifact = array_grow(out->artifact, out->nartifact, &cap,
 			sizeof *out->artifact);
 		out->artifact[out->nartifact++] = (struct artifact) {
@@ -557,8 +557,8 @@ int bundle_check_place(const char *path, int is_on_record, struct err *err)
 	else if (is_on_record || is_bundle(path) || is_empty(path))
 		return 0;
 	else
-		err_set(err, STATUS_INPUT, "'%s' is a folder but no bundle (it "
-			"has no trace.json); it is left alone", path);
+		err_set(err, STATUS_INPUT, "'%s' is a folder but not a bundle "
+			"(it has no trace.json); it is left alone", path);
 	err_place(err, path, 0, 0, NULL);
 	return -1;
 }
@@ -623,7 +623,7 @@ int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
 	}
 	if (ret < 0)
 		err_errno(err, STATUS_MACHINE,
-			"cannot create a folder beside '%s'", out->path);
+			"cannot create a folder next to '%s'", out->path);
 out:
 	if (ret < 0)
 		bundle_abandon(out);
@@ -773,7 +773,7 @@ int bundle_add_copy(struct bundle_writer *w, const char *key,
 	int ret = fs_copy(from, full, 0, err);
 	if (!ret && (stat(full, &st) < 0 || (uint64_t)st.st_size != bytes))
 		ret = err_set(err, STATUS_FAILED,
-			"'%s' does not have its %llu bytes any more", from,
+			"'%s' no longer has its %llu bytes", from,
 			(unsigned long long)bytes);
 	if (!ret)
 		record(w, key, path, bytes, sha);

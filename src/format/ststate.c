@@ -122,11 +122,11 @@ int state_begin(struct state *state, struct buf *out, struct err *err)
 {
 	if (state->nbuffer > LIMIT_STATE_BUFFERS)
 		return err_set(err, STATUS_FAILED,
-			"a state holds %d buffers, and here are %zu",
+			"a state has at most %d buffers, got %zu",
 			LIMIT_STATE_BUFFERS, state->nbuffer);
 	if (state->nstorage > LIMIT_STORAGE_NAMES)
 		return err_set(err, STATUS_FAILED,
-			"a state holds %d storage buffers, and here are %zu",
+			"a state has at most %d storage buffers, got %zu",
 			LIMIT_STORAGE_NAMES, state->nstorage);
 	if (state->nbuffer)
 		qsort(state->buffer, state->nbuffer, sizeof *state->buffer,
@@ -171,7 +171,7 @@ static int read_names(const struct fields *f, struct state *out)
 				"a buffer needs a name");
 		if (find_buffer(out, c->valuestring))
 			return fields_fail(f, c, "buffers",
-				"the buffer '%.64s' stands there twice",
+				"the buffer '%.64s' is listed twice",
 				c->valuestring);
 		if (out->nbuffer == LIMIT_STATE_BUFFERS)
 			return fields_fail(f, c, "buffers",
@@ -198,7 +198,7 @@ static int read_table(const struct fields *f, const char *key, int version,
 		return -1;
 	if (*out && version < since)
 		return fields_fail(f, *out, key,
-			"'%s' came with format %d, and this is format %d", key,
+			"'%s' needs format %d, but this is format %d", key,
 			since, version);
 	return 0;
 }
@@ -256,8 +256,8 @@ static int read_formats(const struct fields *f, struct state *out)
 	}
 	if (out->version >= 3 && n != out->nbuffer)
 		return fields_fail(f, table ? table : f->object,
-			"buffer_formats", "a format is needed for each of the "
-			"%zu buffers, and here are %zu", out->nbuffer, n);
+			"buffer_formats", "expected a format for each of the "
+			"%zu buffers, got %zu", out->nbuffer, n);
 	return 0;
 }
 
@@ -330,7 +330,7 @@ int state_read(const char *name, const void *data, size_t n,
 	*out = (struct state) { 0 };
 	if (n < START || memcmp(bytes, MAGIC, NMAGIC)) {
 		err_set(err, STATUS_INPUT,
-			"this is no state: it does not start with '" MAGIC "'");
+			"this is not a state: it does not start with '" MAGIC "'");
 		goto out;
 	}
 	uint32_t nheader = get_u32le(bytes + NMAGIC);
@@ -354,8 +354,8 @@ int state_read(const char *name, const void *data, size_t n,
 	if (lay_out(out, START + nheader, &end, err) < 0)
 		goto out;
 	if (end != n) {
-		err_set(err, STATUS_INPUT, "the state has %zu bytes where its "
-			"header asks for %zu", n, end);
+		err_set(err, STATUS_INPUT, "the state has %zu bytes, but its "
+			"header calls for %zu", n, end);
 		goto out;
 	}
 	ret = 0;

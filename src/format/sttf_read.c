@@ -118,7 +118,7 @@ static int read_nodes(struct reader *r)
 		n++;
 	if (n > LIMIT_DOCUMENT_NODES)
 		return fields_fail(&root, list, "nodes",
-			"%zu nodes are more than %d", n, LIMIT_DOCUMENT_NODES);
+			"too many nodes (%zu, at most %d)", n, LIMIT_DOCUMENT_NODES);
 	r->node = xcalloc(n + 1, sizeof *r->node);
 	for (const cJSON *c = list->child; c; c = c->next, r->nnode++)
 		if (read_node(r, c, r->nnode) < 0)
@@ -129,10 +129,10 @@ static int read_nodes(struct reader *r)
 	}
 	if (npass > LIMIT_PASSES)
 		return fields_fail(&root, list, "nodes",
-			"%zu shaders are more than %d", npass, LIMIT_PASSES);
+			"too many shaders (%zu, at most %d)", npass, LIMIT_PASSES);
 	if (noutput != 1)
 		return fields_fail(&root, list, "nodes",
-			"one RenderOutput node is needed, and here are %zu",
+			"expected one RenderOutput node, got %zu",
 			noutput);
 	return 0;
 }
@@ -163,8 +163,8 @@ static int read_refs(struct reader *r)
 				type_name[r->node[n->ref].type]);
 		if (output)
 			return fields_fail(&f, fields_get(&f, "refOutput", 1),
-				"refOutput", "a manifest reads output 0 of the "
-				"last frame only");
+				"refOutput", "only output 0 of the last frame "
+				"can be read");
 	}
 	return 0;
 }
@@ -251,8 +251,8 @@ static int find_image(struct reader *r)
 		if (r->node[start].class != GLSL_SHADER
 			|| r->node[start].type != TYPE_IMAGE)
 			return fields_fail(&f, fields_get(&f, "start", 1),
-				"start", "the output must be linked to a shader "
-				"of type Image, and '%.64s' is none",
+				"start", "the output must be linked to a "
+				"shader of type Image, but '%.64s' is not one",
 				r->node[start].name);
 		r->image = start;
 	}
@@ -301,10 +301,10 @@ static int read_data(const struct fields *f, uint64_t n, struct buf *out)
 	long long size = base64_size(text, ntext);
 	if (size >= 0 && (uint64_t)size != n)
 		return fields_fail(f, item, "data",
-			"the data has %lld bytes where its size asks for %llu",
+			"the data has %lld bytes, but its size calls for %llu",
 			size, (unsigned long long)n);
 	if (size < 0 || base64_decode(text, ntext, out) < 0)
-		return fields_fail(f, item, "data", "this is no base64");
+		return fields_fail(f, item, "data", "this is not valid base64");
 	return 0;
 }
 
@@ -515,7 +515,7 @@ static int read_local_size(struct node *n, const struct fields *f)
 		if (doc_mark(f->doc, c)->kind != DOC_INTEGER
 			|| cJSON_GetArraySize(out) == 3)
 			return fields_fail(f, c, "localSize",
-				"three integers are expected");
+				"expected three integers");
 		cJSON_AddItemToArray(out, cJSON_CreateNumber(c->valuedouble));
 	}
 	return 0;
@@ -550,8 +550,8 @@ static int check_kind(const struct reader *r, size_t i, const struct fields *f)
 			return -1;
 		if (format)
 			return fields_fail(f, fields_get(f, "format", 1),
-				"format", "the %s pass '%.64s' cannot have "
-				"another format than RGBA32F", kind_of(r, i),
+				"format", "the format of the %s pass '%.64s' "
+				"must be RGBA32F", kind_of(r, i),
 				n->name);
 	}
 	for (int k = 0; k < 2 && !is_compute; k++) {
@@ -713,7 +713,7 @@ static cJSON *uniform_value(const struct fields *f, int type, int as_bool)
 		holds = cJSON_IsNumber(value);
 	}
 	if (!holds) {
-		fields_fail(f, value, "value", "a value of type %s is expected",
+		fields_fail(f, value, "value", "expected a value of type %s",
 			uniform_types[type]);
 		return NULL;
 	}
@@ -752,8 +752,8 @@ static int read_uniforms(struct reader *r)
 		if (n == LIMIT_DOCUMENT_NODES || !cJSON_IsObject(c)
 			|| !cJSON_IsString(name)) {
 			fields_fail(&extras, c, "uniform",
-				"a uniform with a name is expected, at most %d "
-				"of them", LIMIT_DOCUMENT_NODES);
+				"expected a uniform with a name, at most %d of "
+				"them", LIMIT_DOCUMENT_NODES);
 			goto out;
 		}
 		map_puts(&index, name->valuestring, n);

@@ -248,8 +248,8 @@ static int add_input(struct writer *w, const struct pass *pass,
 		break;
 	case INPUT_VIDEO:
 	case INPUT_WEBCAM:
-		return err_set(w->err, STATUS_INPUT, "pass '%s' reads %s input, "
-			"which no STTF document can hold", pass->name,
+		return err_set(w->err, STATUS_INPUT, "pass '%s' reads %s "
+			"input, which an STTF document cannot contain", pass->name,
 			input_kind_name(in->kind));
 	}
 	add_link(w, start, pass->name, in->channel, in->filter, in->wrap,

@@ -273,7 +273,7 @@ static void read_initialiser(struct typing *t, const struct qualifiers *q,
 		type->array = v.type.array;
 	if (!v.is_const && !q->is_uniform && (!t->depth || q->is_const))
 		lint_add(t->l, "site-refuses", at, "the value of the %s '%.*s' "
-			"is no constant expression, as ES 3.00 wants it",
+			"is not a constant expression, which ES 3.00 requires",
 			q->is_const ? "constant" : "global variable", n, s);
 	*is_const = q->is_const && v.is_const;
 }
@@ -330,8 +330,8 @@ static void check_interface(struct typing *t, const struct qualifiers *q,
 	if (t->depth)
 		return;
 	if (q->is_out)
-		refuse(t, q->first, "the site has one out variable already, and "
-			"refuses another");
+		refuse(t, q->first, "the site already has an out variable, and "
+			"rejects a second one");
 	if (q->has_location && q->is_uniform)
 		refuse(t, q->first, "ES 3.00 has no locations of uniforms");
 	if (q->is_uniform && needs_precision(t, type, type_at) && !q->has_precision
@@ -384,11 +384,11 @@ static void check_entry(struct typing *t, const struct qualifiers *q,
 	size_t inout)
 {
 	if (inout)
-		refuse(t, inout, "the site has no 'inout' in its entry point's "
-			"head, and refuses another head");
+		refuse(t, inout, "the site's entry point has no 'inout' in its "
+			"head, and it rejects any other head");
 	else if (q->is_const)
-		refuse(t, q->first, "the site has no 'const' in its entry "
-			"point's head, and refuses another head");
+		refuse(t, q->first, "the site's entry point has no 'const' in "
+			"its head, and it rejects any other head");
 }
 
 /* One parameter; its name is added to the scope of the function. */

@@ -58,12 +58,12 @@ static void find_directives(struct lint *l)
 		if (g->token[i].kind != GLSL_HASH || !l->pp.is_active[i])
 			continue;
 		if (glsl_is(g, i + 1, "version"))
-			lint_add_raw(l, "site-refuses", i, "the site writes "
-				"#version itself, and refuses another");
+			lint_add_raw(l, "site-refuses", i, "the site supplies "
+				"#version, and rejects a second one");
 		else if (glsl_is(g, i + 1, "extension"))
-			lint_add_raw(l, "site-refuses", i, "ES 3.00 takes "
-				"#extension before all code only, and the site's "
-				"own code stands before it");
+			lint_add_raw(l, "site-refuses", i, "ES 3.00 accepts "
+				"#extension only before all code, and the site "
+				"puts its own code first");
 	}
 }
 

@@ -209,7 +209,8 @@ static int read_parameters(struct preprocessor *pp, struct pp_macro *m,
 		if (!glsl_is(pp->g, i + 1, ","))
 			break;
 	}
-	pp_fault(pp, raw, "the parameters of the macro '%s' are no list of names",
+	pp_fault(pp, raw, "the parameters of the macro '%s' are not a list of "
+		"names",
 		m->name);
 out:
 	map_release(&seen);
@@ -360,7 +361,7 @@ static int next_branch(struct preprocessor *pp, size_t word, size_t end,
 		return 0;
 	}
 	if (b->has_else)
-		return pp_fault(pp, raw, "#%s behind #else",
+		return pp_fault(pp, raw, "#%s after #else",
 			is_else ? "else" : "elif");
 	b->has_else = is_else;
 	int holds = 1;

@@ -147,7 +147,7 @@ static int read_arguments(struct preprocessor *pp, struct pp_stream *s,
 		return -1;
 	if (!got)
 		return pp_fault(pp, c->name.raw,
-			"the call of the macro '%s' has no end", c->macro->name);
+			"the call of the macro '%s' is not terminated", c->macro->name);
 	size_t want = c->macro->param.n;
 	if (c->n == 1 && !want && !c->argument[0].raw.n)
 		return 0;
@@ -202,7 +202,7 @@ static int paste(struct preprocessor *pp, struct pp_token *a,
 	glsl_release(&g);
 	if (is_one)
 		return 0;
-	return pp_fault(pp, raw, "'##' of '%.*s' and '%.*s' is no token",
+	return pp_fault(pp, raw, "'##' of '%.*s' and '%.*s' does not form a token",
 		(int)a->len, a->text, (int)b->len, b->text);
 }
 

@@ -56,7 +56,7 @@ static int number(struct expression *e, const struct pp_token *t,
 			return 0;
 		}
 	}
-	return pp_fault(e->pp, e->raw, "'%.*s' is no integer for #if",
+	return pp_fault(e->pp, e->raw, "'%.*s' is not an integer for #if",
 		(int)(t->len < 64 ? t->len : 64), t->text);
 }
 
@@ -238,7 +238,7 @@ int pp_condition(struct preprocessor *pp, size_t first, size_t end,
 		goto out;
 	if (e.at < e.list.n) {
 		const struct pp_token *rest = &e.list.at[e.at];
-		pp_fault(pp, raw, "unexpected '%.*s' behind the condition",
+		pp_fault(pp, raw, "unexpected '%.*s' after the condition",
 			(int)rest->len, rest->text);
 		goto out;
 	}

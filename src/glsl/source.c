@@ -78,7 +78,7 @@ static int clean(struct file *f, const struct buf *raw, struct err *err)
 	}
 	if (stop < end) {
 		err_set(err, STATUS_INPUT, "%s", nul
-			? "a NUL byte; this is no text file"
+			? "a NUL byte; this is not a text file"
 			: "not UTF-8; save the file in that encoding");
 		err_place(err, f->path, line, (int)(stop - line_at) + 1, NULL);
 		return -1;
@@ -201,7 +201,7 @@ static int probe(struct expansion *e, const char *path, size_t *number,
 	}
 	if (kind == TREE_OTHER) {
 		err_set(err, STATUS_INPUT, "'%s' is %s", path,
-			resolved ? resolved : "no file that can be read");
+			resolved ? resolved : "not a readable file");
 		goto out;
 	}
 	if (kind == TREE_FILE) {
@@ -284,7 +284,8 @@ static char *include_name(const struct file *f, const struct mark *m,
 	const char *name = s + 1;
 	const char *close = memchr(name, '"', (size_t)(line_end - name));
 	if (!close) {
-		include_fault(f, m, s, "the name of this #include has no end", err);
+		include_fault(f, m, s, "the file name of this #include is not "
+			"terminated", err);
 		return NULL;
 	}
 	char *copy = xstrndup(name, (size_t)(close - name));
@@ -294,7 +295,7 @@ static char *include_name(const struct file *f, const struct mark *m,
 		: strstr(copy, "/*") ? "\"/*\" in the name of an #include" : NULL;
 	const char *rest = skip_blanks(close + 1, end);
 	if (!fault && rest < end) {
-		fault = "text behind #include";
+		fault = "text after #include";
 		s = rest;
 	}
 	if (!fault)
@@ -555,7 +556,7 @@ static int resolve_dirs(struct expansion *e, struct err *err)
 				"include folder '%s' %s", r->include_dir[i],
 				kind == TREE_ABSENT ? "does not exist"
 				: kind == TREE_OUTSIDE ? "is outside the project"
-				: "is no folder");
+				: "is not a folder");
 	}
 	return 0;
 }

@@ -178,11 +178,11 @@ static int walk_back(struct walk *w, const int *frame, size_t nframe,
 		}
 		walk_frame(w, t);
 		if (w->out->n * each > NODES_MAX)
-			return err_set(err, STATUS_INPUT, "what is asked for "
-				"rests on more than %lu earlier renders, as "
-				"passes read what was drawn before; that is "
-				"more than can be planned at once: ask for an "
-				"earlier frame or for fewer",
+			return err_set(err, STATUS_INPUT, "the requested "
+				"frames depend on more than %lu earlier draws, "
+				"because passes read previous frames; this is "
+				"more than can be planned at once: request an "
+				"earlier frame, or fewer",
 				(unsigned long)(NODES_MAX / each));
 		t = !next_row(w) ? t - 1 : nframe > 0 ? frame[nframe - 1] : -1;
 	}

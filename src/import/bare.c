@@ -56,7 +56,7 @@ static void warn_unbound(const char *path, const struct glsl *g)
 		}
 	}
 	if (list.len)
-		log_warn("%s: %s: nothing is bound, add inputs to stbuild.json", path,
+		log_warn("%s: %s: nothing is bound; add inputs to stbuild.json", path,
 			buf_str(&list));
 	buf_release(&list);
 }

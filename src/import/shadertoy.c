@@ -124,7 +124,8 @@ static int read_passes(struct site *im, const cJSON *list, struct err *err)
 	cJSON_ArrayForEach(json, list)
 		n++;
 	if (n > LIMIT_PASSES)
-		return err_set(err, STATUS_INPUT, "%zu passes, the limit is %d", n,
+		return err_set(err, STATUS_INPUT, "too many passes (%zu, at "
+			"most %d)", n,
 			LIMIT_PASSES);
 	im->pass = xcalloc(n ? n : 1, sizeof *im->pass);
 	n = 0;
@@ -135,14 +136,15 @@ static int read_passes(struct site *im, const cJSON *list, struct err *err)
 			k++;
 		if (!said || k == sizeof type / sizeof *type)
 			return err_set(err, STATUS_INPUT,
-				"renderpass[%zu]: type '%s' is none that the site has", n,
+				"renderpass[%zu]: unknown type '%s'", n,
 				said ? said : "");
 		const char *code = cJSON_GetStringValue(site_get(json, "code"));
 		if (!code)
 			return err_set(err, STATUS_INPUT, "renderpass[%zu] has no code", n);
 		n++;
 		if (k == SITE_IMAGE && nimage++) {
-			log_warn("%s: the second image pass is left out, as on the site", im->name);
+			log_warn("%s: ignoring the second image pass, as the "
+				"site does", im->name);
 			continue;
 		}
 		im->pass[im->npass].json = json;
@@ -229,7 +231,7 @@ static const cJSON *first_of(const char *name, const cJSON *list)
 			first = item;
 	}
 	if (n > 1)
-		log_warn("%s: of several shaders, the first is taken", name);
+		log_warn("%s: several shaders; using the first", name);
 	return first;
 }
 
@@ -257,14 +259,15 @@ static const cJSON *find_shader(const char *name, const cJSON *root,
 			return NULL;
 		}
 		if (cJSON_IsArray(site_get(root, "Results"))) {
-			err_set(err, STATUS_INPUT, "a list of the ids of shaders; "
-				"export one of them");
+			err_set(err, STATUS_INPUT, "this is a list of shader "
+				"ids; export one of them");
 			return NULL;
 		}
 		root = site_get(root, "Shader") ? site_get(root, "Shader")
 			: site_get(root, "shaders");
 	}
-	err_set(err, STATUS_INPUT, "no Shadertoy export: it has no list \"renderpass\"");
+	err_set(err, STATUS_INPUT, "not a Shadertoy export: it has no list "
+		"\"renderpass\"");
 	return NULL;
 }
 
@@ -312,7 +315,7 @@ static void warn_all(const struct site *im)
 	if (im->unbound.len)
 		log_warn("%s: left unbound: %s", im->name, buf_str(&im->unbound));
 	if (im->srgb.len)
-		log_warn("%s: sRGB decoding is not done for %s", im->name, buf_str(&im->srgb));
+		log_warn("%s: sRGB is not decoded for %s", im->name, buf_str(&im->srgb));
 }
 
 static int build(struct site *im, const cJSON *shader, struct err *err)
@@ -378,7 +381,7 @@ int shadertoy_read(const char *name, const char *text, size_t n,
 	map_puts(&im.names, "music", 1);
 	map_puts(&im.names, "webcam", 1);
 	if (n > LIMIT_DOCUMENT_BYTES) {
-		err_set(err, STATUS_INPUT, "%zu bytes, the limit is %u", n,
+		err_set(err, STATUS_INPUT, "%zu bytes exceed the limit of %u", n,
 			LIMIT_DOCUMENT_BYTES);
 		goto out;
 	}

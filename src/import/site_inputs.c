@@ -275,7 +275,7 @@ static int read_source(struct site *s, const struct site_pass *pass, int channel
 	static const char *const media[] = { "texture", "cubemap", "volume", "video",
 		"webcam" };
 	if (!r->kind) {
-		note(&s->unbound, pass, channel, " (the export says no kind)");
+		note(&s->unbound, pass, channel, " (the export gives no kind)");
 		return 0;
 	}
 	int is_cube = !strcmp(r->kind, "cubemap");
@@ -310,7 +310,7 @@ static int read_source(struct site *s, const struct site_pass *pass, int channel
 	for (size_t i = 0; i < sizeof media / sizeof *media; i++)
 		if (!strcmp(r->kind, media[i]))
 			return read_media(s, pass, channel, r, err);
-	note(&s->unbound, pass, channel, " (kind '%.40s' is not known)", r->kind);
+	note(&s->unbound, pass, channel, " (unknown kind '%.40s')", r->kind);
 	return 0;
 }
 
@@ -368,7 +368,7 @@ static int channel_of(struct site *s, const struct site_pass *pass, int place,
 	const cJSON *input)
 {
 	const cJSON *channel = site_get(input, "channel");
-	const char *why = "it is no input";
+	const char *why = "it is not an input";
 	double n = -1;
 	if (cJSON_IsObject(input) && input->child) {
 		char *end = NULL;
@@ -378,7 +378,8 @@ static int channel_of(struct site *s, const struct site_pass *pass, int place,
 			why = NULL;
 		} else if (site_text(input, "channel")) {
 			n = strtod(channel->valuestring, &end);
-			why = end[strspn(end, " \t\r\n")] ? "its channel is no number" : NULL;
+			why = end[strspn(end, " \t\r\n")] ? "its channel is "
+				"not a number" : NULL;
 		}
 	} else if (cJSON_IsNull(input) || cJSON_IsObject(input)) {
 		why = "it is empty";
@@ -406,7 +407,8 @@ int site_read_inputs(struct site *s, const struct site_pass *pass, cJSON *list,
 			continue;
 		/* The later one counts, as on the site. */
 		if (by_channel[channel])
-			note(&s->dropped, pass, channel, " (given twice, the later counts)");
+			note(&s->dropped, pass, channel, " (given twice; the "
+				"later one counts)");
 		by_channel[channel] = json;
 	}
 	for (int i = 0; i < NCHANNEL; i++) {

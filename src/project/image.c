@@ -488,8 +488,8 @@ static int decode_volume(const char *name, const void *bytes, size_t n,
 	uint32_t size[3], meta;
 	int result = -1;
 	if (n < 20) {
-		err_set(err, STATUS_INPUT, "'%s' is no volume: %zu bytes, without the "
-			"header of 20", name, n);
+		err_set(err, STATUS_INPUT, "'%s' is not a volume: it has %zu "
+			"bytes, and the header alone has 20", name, n);
 		goto out;
 	}
 	for (int i = 0; i < 3; i++)
@@ -498,9 +498,10 @@ static int decode_volume(const char *name, const void *bytes, size_t n,
 	uint32_t channels = meta & 0xff, layout = meta >> 8 & 0xff,
 		format = meta >> 16;
 	if (channels < 1 || channels > 4 || layout || (format && format != 10)) {
-		err_set(err, STATUS_INPUT, "'%s': a volume of %u channels, layout %u, "
-			"format %u; known are 1 to 4 channels, layout 0, format 0 (bytes) "
-			"and 10 (floats)", name, channels, layout, format);
+		err_set(err, STATUS_INPUT, "'%s': a volume of %u channels, "
+			"layout %u, format %u; supported are 1 to 4 channels, "
+			"layout 0, format 0 (bytes) and 10 (floats)", name,
+			channels, layout, format);
 		goto out;
 	}
 	for (int i = 0; i < 3; i++) {
@@ -514,8 +515,8 @@ static int decode_volume(const char *name, const void *bytes, size_t n,
 	uint64_t ntexel = (uint64_t)size[0] * size[1] * size[2];
 	uint64_t want = 20 + ntexel * channels * bytes_each;
 	if (want != n) {
-		err_set(err, STATUS_INPUT, "'%s': %zu bytes, a volume of %u x %u x %u "
-			"with %u %s has %llu", name, n, size[0], size[1], size[2],
+		err_set(err, STATUS_INPUT, "'%s': %zu bytes, but a volume of "
+			"%u x %u x %u with %u %s has %llu", name, n, size[0], size[1], size[2],
 			channels, format ? "floats" : "bytes", (unsigned long long)want);
 		goto out;
 	}

@@ -47,7 +47,7 @@ static const char *why_no_file(enum tree_kind kind)
 	case TREE_OUTSIDE:
 		return "is outside the project once links are resolved";
 	default:
-		return "is no regular file";
+		return "is not a regular file";
 	}
 }
 

@@ -97,7 +97,7 @@ static const struct table uniform_table = {
 static const struct key asset_keys[] = {
 	{ "name", KEY_NODE_NAME, "Name that inputs use.", TO(asset, name),
 		.flags = KEY_REQUIRED },
-	{ "kind", KEY_WORD, "What the file holds.", TO(asset, kind),
+	{ "kind", KEY_WORD, "What the file contains.", TO(asset, kind),
 		.flags = KEY_REQUIRED, WORDS(asset_kinds) },
 	{ "path", KEY_FILE, "The file.", TO(asset, path),
 		.flags = KEY_REQUIRED },
@@ -356,7 +356,7 @@ static const struct table test_table = {
 static const struct key store_keys[] = {
 	{ "max_size", KEY_BYTES, "Size that gc keeps the store below.",
 		TO(manifest, store_max_size) },
-	{ "max_age", KEY_AGE, "Age at which gc drops what nothing uses.",
+	{ "max_age", KEY_AGE, "Age at which gc removes unused objects.",
 		TO(manifest, store_max_age_s) },
 	{ "checkpoint", KEY_CHECKPOINT,
 		"When state is stored: auto, off, or every N frames.",
@@ -374,7 +374,8 @@ static const struct key root_keys[] = {
 		.flags = KEY_REQUIRED, .min = 1, .max = 1 },
 	{ "project", KEY_TABLE, "What it is.", .flags = KEY_REQUIRED,
 		.table = &project_table, .section = MANIFEST_PROJECT },
-	{ "render", KEY_TABLE, "What is rendered unless told otherwise.",
+	{ "render", KEY_TABLE, "What is rendered unless a trace or the command "
+		"line says otherwise.",
 		.table = &render_table },
 	{ "shader", KEY_TABLE, "How sources are read.",
 		.table = &shader_table },

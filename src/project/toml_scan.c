@@ -99,7 +99,7 @@ static int hex_escape(struct toml_scan *s, int digits, struct buf *out)
 	}
 	if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
 		return toml_fault_at(s, start,
-			"the escape is no Unicode scalar value");
+			"the escape is not a Unicode scalar value");
 	utf8_add(out, code);
 	return 0;
 }

@@ -100,11 +100,11 @@ static int in_limits(const struct variant_options *o, struct err *err)
 {
 	if (o->width < 0 || o->width > LIMIT_SIZE || o->height < 0
 		|| o->height > LIMIT_SIZE)
-		return err_set(err, STATUS_INPUT, "--width and --height are from "
-			"1 to %d", LIMIT_SIZE);
+		return err_set(err, STATUS_INPUT, "--width and --height must "
+			"be from 1 to %d", LIMIT_SIZE);
 	if (o->fps != 0 && !(o->fps > 0 && o->fps <= LIMIT_FPS))
 		return err_set(err, STATUS_INPUT,
-			"--fps is above 0 and at most %.0f", LIMIT_FPS);
+			"--fps must be above 0 and at most %.0f", LIMIT_FPS);
 	return 0;
 }
 

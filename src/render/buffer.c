@@ -47,7 +47,8 @@ int buffer_new(struct gl *gl, uint32_t id, uint64_t size, struct err *err)
 {
 	if (!gl->has_compute)
 		return err_set(err, STATUS_MACHINE,
-			"shader storage needs OpenGL 4.3, this context has less");
+			"shader storage needs OpenGL 4.3, but this context has "
+			"less");
 	if (!size || size > gl->max_storage_bytes || size > PTRDIFF_MAX)
 		return err_set(err, STATUS_MACHINE,
 			"shader storage of %llu bytes does not fit this OpenGL's limit of %llu",

@@ -302,7 +302,7 @@ static int must_be_software(struct egl *egl)
 {
 	if (renderer_is_software((const char *)glGetString(GL_RENDERER)))
 		return 0;
-	buf_addf(&egl->log, "%s: left, it is no software renderer\n",
+	buf_addf(&egl->log, "%s: skipped, it is not a software renderer\n",
 		buf_str(&egl->device));
 	EGLDisplay dpy = egl->display;
 	egl_close(egl);
@@ -366,7 +366,8 @@ int egl_open(struct egl *egl, const char *device, struct err *err)
 		}
 		if (n >= p.ndevice) {
 			err_set(err, STATUS_MACHINE,
-				"there is no EGL device %ld, this machine has %d", n,
+				"there is no EGL device %ld; this machine has "
+				"%d", n,
 				(int)p.ndevice);
 			goto out;
 		}

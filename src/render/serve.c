@@ -274,7 +274,8 @@ static int do_buffer(struct server *s, struct message *m, struct err *err)
 		    !(data = slab_data(s, other, size, 1, err)))
 			return -1;
 		if (size > b->size)
-			return err_set(err, STATUS_FAILED, "a read behind the end of a buffer");
+			return err_set(err, STATUS_FAILED, "a read past the "
+				"end of a buffer");
 		return flight_read_buffer(&s->flight, b, other, data, size, tag, err);
 	}
 	default:

@@ -243,7 +243,7 @@ static void write_pending(struct store *s)
 	if (!store_can_write(s) || (!s->ntouch && !stat_is_pending(s)))
 		return;
 	if (store_begin(s, &err) < 0 || store_commit(s, &err) < 0)
-		log_warn("%s; what was learnt about files is not remembered",
+		log_warn("%s; the hashes of files are not remembered",
 			err.message);
 	err_release(&err);
 }

@@ -105,8 +105,9 @@ static int explain_absent(const char *root, struct err *err)
 		char *file = fs_join(folder, ".git");
 		if (!lstat(file, &st) && S_ISREG(st.st_mode))
 			rc = err_set(err, STATUS_MACHINE,
-				"'%s' leads to no git repository; 'git worktree repair' in the"
-				" main work tree mends a worktree that was moved", file);
+				"'%s' does not lead to a git repository; 'git "
+				"worktree repair' in the main work tree "
+				"repairs a worktree that was moved", file);
 		free(file);
 		char *parent = fs_dirname(folder);
 		int is_top = !strcmp(parent, folder);

@@ -76,7 +76,7 @@ static int find_message(const struct revision *v, struct search *s,
 		pattern += is_negative ? 2 : 1;
 	}
 	if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
-		return refuse(v, "holds a regular expression that is not valid");
+		return refuse(v, "contains an invalid regular expression");
 	for (size_t i = 0; i < s->nfound && rc == 0; i++) {
 		rc = repo_read_commit(v->repo, &s->found[i].id, &info, v->err);
 		s->found[i].time = info.time;
@@ -300,7 +300,8 @@ static int apply(const struct revision *v, const char *suffix,
 			continue;
 		}
 		if (how == '^' && *p && strchr("@!-", *p))
-			return refuse(v, "names several commits, and one is wanted");
+			return refuse(v, "names several commits, but one is "
+				"needed");
 		if (how != '^' && how != '~')
 			return refuse(v, "is not a valid revision");
 		char *end = (char *)p;
@@ -351,11 +352,11 @@ int repo_find_commit(struct repo *r, const char *rev, git_oid *out,
 	while (*(dot = find_outside(dot, ".")) && dot[1] != '.')
 		dot++;
 	if (*dot)
-		return refuse(&v, dot[2] == '.' ? "names the two sides of a fork, "
-			"and one commit is wanted" :
-			"is a range, and one commit is wanted");
+		return refuse(&v, dot[2] == '.' ? "names the two sides of a "
+			"fork, but one commit is needed" :
+			"is a range, but one commit is needed");
 	if (*find_outside(rev, ":"))
-		return refuse(&v, "names what a commit holds, not a commit");
+		return refuse(&v, "names contents of a commit, not a commit");
 	const char *suffix = find_outside(rev, "^~");
 	if (suffix == rev)
 		return refuse(&v, "is not a valid revision");

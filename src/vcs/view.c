@@ -368,9 +368,9 @@ const char *view_filter(struct view *v, const char *path)
 	if (git_attr_get_many_ext(value, v->git, &opts, path, 2, attribute) < 0)
 		return NULL;
 	if (git_attr_value(value[1]) == GIT_ATTR_VALUE_STRING)
-		v->what = xasprintf("stored in another encoding than %s, and that "
-			"is not converted here (check the commit out and capture "
-			"there)", value[1]);
+		v->what = xasprintf("stored in an encoding other than %s, "
+			"which is not converted here (check the commit out and "
+			"capture there)", value[1]);
 	/* A blob of LFS that is no pointer is what git takes as it is. */
 	if (v->what || git_attr_value(value[0]) != GIT_ATTR_VALUE_STRING
 			|| !strcmp(value[0], "lfs"))

@@ -290,7 +290,7 @@ static int compare_picture(struct stage *s, struct replay *out, struct err *err)
 	if (picture_of_bundle(s->bundle, &expected, err))
 		return -1;
 	if (expected.width != out->width || expected.height != out->height) {
-		err_set(err, STATUS_FAILED, "final.png is %dx%d, and "
+		err_set(err, STATUS_FAILED, "final.png is %dx%d, but "
 			"trace.json says %dx%d", expected.width,
 			expected.height, out->width, out->height);
 		picture_release(&expected);
@@ -366,7 +366,7 @@ static int compare_state(struct stage *s, struct replay *out, struct err *err)
 	char *difference = NULL;
 
 	if (!bundle_artifact(s->bundle, "state")) {
-		out->state_difference = xstrdup("there is none in the bundle");
+		out->state_difference = xstrdup("the bundle contains none");
 		return 0;
 	}
 	if (bundle_read(s->bundle, "state", &file, err) ||
@@ -488,13 +488,13 @@ static void list_unknowns(const struct stage *s, struct replay *out)
 			"of the capture, which the bundle does not record; the "
 			"time of project.sttf's file stood in for it" },
 		{ is_drawn_with(s, s->manifest.image, "discard"), "the image "
-			"has 'discard', and what its target held before was left "
-			"to the driver; here it is black" },
+			"uses 'discard', and the driver decided what its "
+			"target contained before; here it is black" },
 		{ has_loop(s), "a cubemap pass reads its own target while it is "
 			"drawn, which OpenGL leaves undefined" },
-		{ 1, "the bundle does not record the driver that drew it; "
-			"another one rounds otherwise, and fills in otherwise what "
-			"a shader never sets" },
+		{ 1, "the bundle does not record the driver that drew it; a "
+			"different one rounds differently, and fills in "
+			"different values where a shader sets none" },
 	};
 
 	for (size_t i = 0; i < REPLAY_UNKNOWNS; i++)

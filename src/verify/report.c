@@ -358,8 +358,8 @@ static int clear(struct report *r, struct err *err)
 			strstr(buf_str(&old), GENERATOR) != NULL;
 		err_release(&cause);
 		rc = is_ours ? fs_remove(r->data_dir, err) :
-			err_set(err, STATUS_INPUT, "'%s' holds something other than "
-				"a report; choose another folder", r->dir);
+			err_set(err, STATUS_INPUT, "'%s' contains something "
+				"other than a report; choose another folder", r->dir);
 	}
 	if (rc == 0)
 		rc = fs_mkdirs(r->dir, err);

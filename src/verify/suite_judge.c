@@ -551,8 +551,8 @@ static void judge_restored(struct suite_check *check, const struct judged *v,
 			if (raw.max > check->value)
 				check->value = raw.max;
 			if (raw.ndiffer)
-				fail(check, "texel (%zu, %zu) of '%s' is "
-					"another when restored as %s",
+				fail(check, "texel (%zu, %zu) of '%s' changes "
+					"when restored as %s",
 					i % (size_t)buffer->width,
 					i / (size_t)buffer->width,
 					buffer->name,
@@ -591,7 +591,7 @@ static int judge_rewritten(struct suite_check *check, struct judged *v,
 					v->state.storage[k].bytes);
 	if (rc == 0 && check->is_ok && (file.len != v->file.len ||
 	    memcmp(file.data, v->file.data, file.len) != 0))
-		fail(check, "the state is another file when it is saved again");
+		fail(check, "the state file changes when it is saved again");
 	state_release(&again);
 	buf_release(&file);
 	return rc;

@@ -229,7 +229,7 @@ static int find_target(const struct declarer *d, const struct manifest *m,
 	for (size_t i = 0; test && i < m->ntest && t < 0; i++)
 		if (!strcmp(m->test[i].name, test))
 			t = (int)i;
-	return t >= 0 ? t : err_set(err, STATUS_INPUT, "there is no %s '%s'",
+	return t >= 0 ? t : err_set(err, STATUS_INPUT, "it has no %s '%s'",
 		test ? "test" : "trace", test ? test : d->request.trace);
 }
 
@@ -309,9 +309,9 @@ static int read_commit(struct declarer *d, const char *commit,
 	*out = (struct declared) { .fault = NULL };
 	if (repo_tree(d->request.repo, commit, &tree, &cause)) {
 		if (cause.status == STATUS_INPUT)
-			err_set(&cause, STATUS_INPUT, "the commit has no "
-				"folder of the project, which may have had "
-				"another name then (-f FILE)");
+			err_set(&cause, STATUS_INPUT, "the commit does not "
+				"contain the project folder, which may have "
+				"had a different name then (-f FILE)");
 		goto fault;
 	}
 	if (d->request.manifest)
@@ -319,7 +319,7 @@ static int read_commit(struct declarer *d, const char *commit,
 	else if (manifest_find(tree, &path, &cause))
 		goto fault;
 	if (!path) {
-		err_set(&cause, STATUS_INPUT, "there is no manifest");
+		err_set(&cause, STATUS_INPUT, "it has no manifest");
 		goto fault;
 	}
 	if (manifest_load(tree, path, inputs, &m, &errs)) {

@@ -123,7 +123,7 @@ approve 0 'loose written' --force loose
 write_project 0.5
 echo 'void mainImage(out vec4 c, in vec2 p) { c = nothing; }' >image.frag
 expect_status 1 "$STBUILD" approve
-expect_text err 'nothing is approved'
+expect_text err 'nothing was approved'
 cp first.frag image.frag
 
 # Asked one by one, on a terminal.

@@ -184,7 +184,7 @@ expect_text err swapped
 expect_status 2 "$STBUILD" -C merges/shot bisect --good main --bad main
 expect_text err 'the same commit'
 expect_status 2 "$STBUILD" -C merges/shot bisect --good main~1 --bad main
-expect_text err "nothing of trace 'hero' differs"
+expect_text err "trace 'hero' does not differ"
 expect_status 2 "$STBUILD" -C merges/shot bisect --good "$root" --bad main --threshold 1
 expect_text err 'looks the same'
 expect_status 2 "$STBUILD" -C merges/shot bisect --good "$(id_of merges 210)" --bad main

@@ -176,17 +176,17 @@ mkdir -p dir.sttrace
 refused "must end in .sttrace" hero@4 -o x
 refused "must end in .sttrace" hero@4 -o .sttrace
 refused "is a file; a bundle is a folder" hero@4 -o file.sttrace
-refused "folder but no bundle" hero@4 -o dir.sttrace
+refused "folder but not a bundle" hero@4 -o dir.sttrace
 refused "exactly one frame" -o x.sttrace
 refused "exactly one frame" hero -o x.sttrace
 refused "did you mean 'hero'" heor
 refused "did you mean 'lit'" litt@3
-refused "no command or trace 'quite-another'" quite-another
-refused "no command or trace 'chekc'; did you mean 'check'?" chekc
+refused "unknown command or trace 'quite-another'" quite-another
+refused "unknown command or trace 'chekc'; did you mean 'check'?" chekc
 refused "'4:'" hero@4:
 refused "in target 'hero@x'" hero@x
 refused "mutually exclusive" hero --frame 1 --time 1
-refused "leave --frame" hero@1 --frame 1
+refused "omit --frame" hero@1 --frame 1
 refused "takes one frame" --frame 1,2
 refused "level" hero@1 --set level=2
 refused "did you mean 'level'" hero@1 --set leevl=1
@@ -284,7 +284,7 @@ moment 1 --fps 8
 expect_pixel "$(path 0)/final.png" 0 0 '32 0 0 255'
 moment 1 -n --fps 8
 moment 6 --fps 8 --frame 6
-refused 'at most frame' --fps 1000 --time 1e6
+refused 'to that of frame' --fps 1000 --time 1e6
 traces='{ "name": "half", "time": 0.5 }, { "name": "slow", "time": 0.5, "fps": 2 }'
 traces="$traces, { \"name\": \"at\", \"frame\": 5 }, { \"name\": \"shown\" }"
 edit stbuild.json "s/^	\"pass\"/	\"trace\": [ $traces ],\n&/"

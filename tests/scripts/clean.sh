@@ -56,9 +56,9 @@ expect_status 1 "$STBUILD" clean --json
 expect_json out ok false
 expect_json out 'removed#' 0
 expect_json out 'kept#' 3
-expect_text err "'target/traces/kept@0.sttrace' stays: it contains a foreign file, 'notes.txt'"
+expect_text err "keeping 'target/traces/kept@0.sttrace': it contains a foreign file, 'notes.txt'"
 expect_text err "it contains a foreign file, 'passes/notes.txt'"
-expect_text err "'target/traces/link@0.sttrace' stays: it is not a bundle any more"
+expect_text err "keeping 'target/traces/link@0.sttrace': it is no longer a bundle"
 [ -f precious/final.png ] || fail 'clean followed a link'
 rm -r target
 
@@ -74,7 +74,7 @@ mkdir foreign
 : >foreign/stbuild.db
 : >foreign/letters
 expect_status 2 "$STBUILD" --store foreign clean --store
-expect_text err "'foreign' holds 'letters', which is not ours; nothing was removed"
+expect_text err "'foreign' contains a foreign file, 'letters'; nothing was removed"
 [ -f foreign/letters ] || fail 'clean --store removed a foreign folder'
 expect_status 2 "$STBUILD" --store src clean --store
 # Records of null runs, and what was left by a run that was killed.

@@ -31,7 +31,7 @@ expect_json out 'commands#' 1
 expect_status 2 "$STBUILD" completion bash --json
 expect_json out ok false
 expect_status 2 "$STBUILD" help chekc
-expect_text err "stbuild: no command 'chekc', did you mean 'check'?"
+expect_text err "stbuild: unknown command 'chekc'; did you mean 'check'?"
 expect_status 0 "$STBUILD" help --schema
 expect_json out type object
 

@@ -49,7 +49,7 @@ expect_text out 'removed 0 objects (0 bytes), keeping'
 [ ! -e .stbuild ] || fail 'gc made a store'
 
 expect_status 2 "$STBUILD" gc --max-size much
-expect_text err "--max-size much: a number of bytes"
+expect_text err "--max-size much: expected a number of bytes"
 expect_status 2 "$STBUILD" gc --max-age 3y
 expect_status 2 "$STBUILD" gc hero
 
@@ -78,7 +78,7 @@ expect_json out dry_run false
 expect_json out removed "$n"
 kept=$("$JSONQ" out kept)
 expect_json out max_size 1
-expect_text err 'need more than the limit'
+expect_text err 'cannot reach the limit'
 expect_status 0 "$STBUILD" stats --json
 expect_json out objects "$kept"
 collect

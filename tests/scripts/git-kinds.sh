@@ -74,7 +74,7 @@ git -C encoded add .gitattributes
 git -C encoded commit -qm encoding
 expect_status 0 "$STBUILD" -C encoded --rev HEAD~1
 expect_status 2 "$STBUILD" -C encoded --rev HEAD
-expect_text err 'another encoding than UTF-16LE'
+expect_text err 'an encoding other than UTF-16LE'
 expect_status 0 "$STBUILD" -C encoded log t --json
 expect_json out 'commits[0].status' error
 

@@ -55,5 +55,23 @@ expect_text out '	"live:keyboard" -> "pass:image" [label="iChannel2", style=soli
 if command -v dot >/dev/null; then
 	dot -Tdot out >/dev/null || fail 'dot does not take it'
 fi
+expect_text out '	"pass:image" [shape=doubleoctagon, label="image"];'
+expect_text out '	"pass:a" [shape=box, label="a"];'
 expect_status 2 "$STBUILD" graph --dot --json
+# A sound has a length and a rate, not a size and a format.
+mkdir ring
+cp s/image.frag ring/
+echo 'vec2 mainSound(int samp, float time) { return vec2(0.0); }' >ring/tone.frag
+cat >ring/stbuild.json <<'JSON'
+{
+	"format": 1,
+	"project": { "name": "ring" },
+	"pass": [
+		{ "name": "image", "kind": "image", "source": "image.frag" },
+		{ "name": "tone", "kind": "sound", "source": "tone.frag", "duration": 2.5 }
+	]
+}
+JSON
+expect_status 0 "$STBUILD" -C ring graph
+expect_text out 'tone: sound, 2.5 s, stereo, 44100 Hz'
 [ ! -e .stbuild ] || fail 'graph made a store'

@@ -112,7 +112,7 @@ expect_status 0 "$STBUILD" -C from-site check --pedantic
 export_of 1 >desktop.json
 expect_status 0 "$STBUILD" import desktop.json -o desktop --json
 expect_json out dialect glsl
-expect_text err 'desktop GLSL is chosen'
+expect_text err 'chose desktop GLSL'
 expect_text desktop/stbuild.json '"glsl"'
 expect_status 0 "$STBUILD" -C desktop check
 export_of nothing >broken.json

@@ -15,7 +15,7 @@ expect_json out 'diagnostics#' 0
 
 cp -R 'night "sky"' before
 expect_status 2 "$STBUILD" init 'night "sky"'
-expect_text err 'exists already, nothing was written'
+expect_text err 'already exists; nothing was written'
 diff -r before 'night "sky"' || fail 'init changed a project'
 
 mkdir other here

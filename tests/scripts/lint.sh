@@ -147,14 +147,14 @@ loop 70000
 "$STBUILD" --frames 0,1 >out 2>err || fail "$(cat err)"
 if grep -q 'llvmpipe' err; then
 	expect_equal "$(grep -c llvmpipe err)" 1
-	expect_text err "loop.frag:5:2: pass 'image' at frame 0: its loops come to 70000"
+	expect_text err "loop.frag:5:2: pass 'image' at frame 0: its loops run 70000"
 	"$STBUILD" --frames 0,1 >out 2>err
 	expect_no_text err llvmpipe
 	loop rounds
 	expect_status 0 "$STBUILD" --frame 0
 	expect_no_text err llvmpipe
 	expect_status 0 "$STBUILD" --frame 0 --set rounds=70000
-	expect_text err 'come to 70000'
+	expect_text err 'run 70000'
 	loop 'int(iResolution.x) * 4'
 	expect_status 0 "$STBUILD" --frame 0
 	expect_no_text err llvmpipe

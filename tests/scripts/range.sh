@@ -71,7 +71,7 @@ version '{ "name": "a", "frame": 0 }' 0.2
 expect_status 0 "$STBUILD" -C repo a -o "$PWD/good.sttrace"
 expect_status 0 "$STBUILD" -C repo capture --bisect "$PWD/good.sttrace" a
 expect_status 129 "$STBUILD" -C repo capture --bisect "$PWD/good.sttrace" a --width 8
-expect_text err 'is 4x2, and what is captured is 8x2'
+expect_text err 'is 4x2, but the capture is 8x2'
 
 # A command's option before its name.
 expect_status 0 "$STBUILD" -C repo --rev HEAD graph

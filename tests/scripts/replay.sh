@@ -152,7 +152,7 @@ expect_status 0 "$STBUILD" replay $bundle --json
 expect_json out driver_equal false
 expect_json out exact true
 expect_status 0 "$STBUILD" replay $bundle
-expect_text out 'another driver'
+expect_text out 'different driver'
 
 # Bytes that are not as recorded.
 for file in final.png project.sttf state.ststate passes/sim-output-0.rgba32f; do

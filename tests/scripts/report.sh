@@ -191,6 +191,6 @@ EOS
 # Nothing of others' is written over.
 mkdir mine && echo text >mine/notes
 expect_status 2 "$STBUILD" report -o mine
-expect_text err "'mine' holds something other than a report"
+expect_text err "'mine' contains something other than a report"
 expect_status 2 "$STBUILD" report HEAD
 expect_status 2 "$STBUILD" report --tests HEAD~1..HEAD

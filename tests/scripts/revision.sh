@@ -60,7 +60,7 @@ expect_text out 'image: image'
 expect_status 2 "$STBUILD" -C repo/shot graph --rev nothing
 expect_text err "unknown revision 'nothing'"
 expect_status 2 "$STBUILD" -C repo/shot graph --rev first:shot
-expect_text err 'names what a commit holds, not a commit'
+expect_text err 'names contents of a commit, not a commit'
 expect_status 2 "$STBUILD" -C repo/shot graph --rev first -f ../shut/stbuild.json
 expect_text err "has no folder 'shut'"
 expect_status 3 "$STBUILD" -C repo/shot graph --rev first -f ../../x/stbuild.json

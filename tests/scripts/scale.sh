@@ -65,7 +65,7 @@ void mainImage(out vec4 c, in vec2 p) { c = texelFetch(iChannel0, ivec2(p), 0) +
 GLSL
 keys 14 -n far@11
 expect_status 2 "$STBUILD" -n far@99999999
-expect_text err 'rests on more than 4194304 earlier renders'
+expect_text err 'depend on more than 4194304 earlier draws'
 
 # Beside a stored frame: nothing but what is asked for is drawn.
 cat >stbuild.json <<'JSON'

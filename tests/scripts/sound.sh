@@ -221,7 +221,7 @@ expect_json out 'traces#' 1
 expect_status 0 "$STBUILD" --json t
 expect_json out 'traces#' 1
 expect_status 2 "$STBUILD" sound:hal
-expect_text err "there is no sound 'sound:hal'; did you mean 'sound:half'?"
+expect_text err "unknown sound 'sound:hal'; did you mean 'sound:half'?"
 expect_status 2 "$STBUILD" sound:i
 expect_status 2 "$STBUILD" soundhalf
 expect_text err "did you mean 'sound:half'?"
@@ -256,7 +256,7 @@ expect_same target/sounds/half.wav first/sounds/half.wav
 # Clean knows them, and leaves what somebody has changed.
 printf 'x' >>target/sounds/ramp.wav
 expect_status 1 "$STBUILD" clean
-expect_text err "'target/sounds/ramp.wav' stays: it is not as it was written"
+expect_text err "keeping 'target/sounds/ramp.wav': it was changed after it was written"
 expect_equal "$(ls target/sounds)" ramp.wav
 rm target/sounds/ramp.wav
 expect_status 0 "$STBUILD" clean

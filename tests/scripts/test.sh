@@ -376,7 +376,7 @@ expect_json out counts.commits_judged 2
 expect_json out counts.nodes_drawn 0
 expect_json out "changed[0]" "pass 'a'"
 expect_status 2 "$STBUILD" bisect --good HEAD~1 --bad HEAD 'level matters'
-expect_text err "nothing of test 'level matters' differs between HEAD~1 and HEAD"
+expect_text err "test 'level matters' does not differ between HEAD~1 and HEAD"
 expect_status 2 "$STBUILD" bisect --good good --bad HEAD budget
 expect_text err "test 'budget' passes at HEAD as well"
 edit a.frag 's/texelFetch/no_such_function/'

@@ -280,7 +280,7 @@ edit stbuild.json 's/"frame": 12 }/"frames": [ 11, 12 ] }/'
 why driver 'driver: env.MESA_EXTENSION_OVERRIDE none -> -GL_ARB_cl_event'
 expect_status 0 "$STBUILD" status hero@12
 expect_text err 'driver: env.MESA_EXTENSION_OVERRIDE none -> -GL_ARB_cl_event'
-expect_text out 'hero@12: stale: captured with another driver; 14 draws'
+expect_text out 'hero@12: stale: captured with a different driver; 14 draws'
 edit stbuild.json 's/"default": 0.5/"default": 0.7/'
 why uniform 'uniform gain 0.5 -> 0.7 (pass image)' 2
 expect_json out 'reasons[1].kind' driver

@@ -339,7 +339,7 @@ static void test_hostile(void)
 		char *to = xasprintf("\"path\": \"%s\"", path[i]);
 		char *text = replaced(good, "\"path\": \"f\"", to);
 		CHECK_INT(open_text(text, &message), -1);
-		CHECK(strstr(message, "inside the bundle") != NULL);
+		CHECK(strstr(message, "out of the bundle") != NULL);
 		free(message);
 		free(text);
 		free(to);

@@ -584,7 +584,7 @@ static void volumes(void)
 	}
 	volume.vflip = 0;
 	fails(ASSET_VOLUME, f.data, f.len - 1, "25 bytes");
-	fails(ASSET_VOLUME, f.data, 19, "without the header");
+	fails(ASSET_VOLUME, f.data, 19, "the header alone");
 	buf_addch(&f, 'g');
 	fails(ASSET_VOLUME, f.data, f.len, "has 26");
 	header(&f, 1, 1, 2, 3);
@@ -620,7 +620,7 @@ static void volumes(void)
 	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
 		header(&f, 1, 1, 1, odd[i]);
 		buf_add(&f, "abcdefgh", 8);
-		fails(ASSET_VOLUME, f.data, f.len, "known are");
+		fails(ASSET_VOLUME, f.data, f.len, "supported are");
 	}
 	buf_release(&f);
 	err_release(&err);

@@ -108,7 +108,7 @@ static void pasting(void)
 	gives("#define C(a,b) a ## b\n#define AB 7\nC(A,B)", "\n\n7");
 	gives("#define C(a,b) a##b\n#define A 1\nC(A,A)", "\n\nAA");
 	gives("#define P x##y##z\nP", "\nxyz");
-	fails("#define C(a,b) a##b\nC(+,x)", 2, "'##' of '+' and 'x' is no token");
+	fails("#define C(a,b) a##b\nC(+,x)", 2, "'##' of '+' and 'x' does not form a token");
 	fails("#define A ## x", 1, "'##' at an end of the macro 'A'");
 	fails("#define A(x) x ##", 1, "'##' at an end of the macro 'A'");
 }
@@ -143,12 +143,12 @@ static void faults_of_macros(void)
 		"the macro 'F' wants 2 arguments, not 1");
 	fails("#define F() x\nF(1)", 2, "the macro 'F' wants 0 arguments, not 1");
 	fails("#define F(x) x\n a F(1", 2,
-		"the call of the macro 'F' has no end");
+		"the call of the macro 'F' is not terminated");
 	fails("#define F(x, x) x", 1, "the macro 'F' has two parameters 'x'");
 	fails("#define F(x", 1,
-		"the parameters of the macro 'F' are no list of names");
+		"the parameters of the macro 'F' are not a list of names");
 	fails("#define F(1) x", 1,
-		"the parameters of the macro 'F' are no list of names");
+		"the parameters of the macro 'F' are not a list of names");
 	fails("#define A 1\n#define A 2", 2,
 		"the macro 'A' is defined already, as something else");
 	fails("#define A(x) x\n#define A(y) y", 2,
@@ -194,8 +194,8 @@ static void expressions(void)
 	fails("#if\n#endif", 1, "#if without a condition");
 	fails("#if 1 +\n#endif", 1, "the condition ends too early");
 	fails("#if (1\n#endif", 1, "a ')' is missing in the condition");
-	fails("#if 1 2\n#endif", 1, "unexpected '2' behind the condition");
-	fails("#if 1.5\n#endif", 1, "'1.5' is no integer for #if");
+	fails("#if 1 2\n#endif", 1, "unexpected '2' after the condition");
+	fails("#if 1.5\n#endif", 1, "'1.5' is not an integer for #if");
 	fails("#if 1 / 0\n#endif", 1, "division by zero in the condition");
 	fails("#if 1 << 99\n#endif", 1, "a shift by 99 in the condition");
 	fails("#if defined\n#endif", 1, "'defined' wants a name");
@@ -216,8 +216,8 @@ static void branches(void)
 	fails("#if 1\n#if 1\n#endif", 1, "this #if has no #endif");
 	fails("x\n#endif", 2, "#endif without #if");
 	fails("#else", 1, "#else without #if");
-	fails("#if 1\n#else\n#else\n#endif", 3, "#else behind #else");
-	fails("#if 1\n#else\n#elif 1\n#endif", 3, "#elif behind #else");
+	fails("#if 1\n#else\n#else\n#endif", 3, "#else after #else");
+	fails("#if 1\n#else\n#elif 1\n#endif", 3, "#elif after #else");
 	fails("#ifdef\n#endif", 1, "#ifdef and #ifndef want a name");
 	fails("\n#error it is so", 2, "#error it is so");
 	fails("#include \"a\"", 1, "unknown directive #include");

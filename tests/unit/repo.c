@@ -270,7 +270,7 @@ static void test_head(void)
 	CHECK_STR(c.describe, "v1");
 	repo_commit_release(&c);
 	CHECK_INT(repo_resolve(r, "HEAD:a", &c, &err), -1);
-	CHECK_ERROR(&err, "'HEAD:a' names what a commit holds");
+	CHECK_ERROR(&err, "'HEAD:a' names contents of a commit");
 	CHECK_INT(repo_resolve(r, "v1..side", &c, &err), -1);
 	CHECK_ERROR(&err, "'v1..side' is a range");
 	CHECK_INT(repo_resolve(r, "nowhere", &c, &err), -1);
@@ -592,7 +592,7 @@ static void test_kinds(void)
 	CHECK_ERROR(&err, "cannot open");
 	free(path);
 	sh("broken/sub", "echo 'gitdir: /nowhere/.git/worktrees/x' >../.git");
-	refuse("broken/sub", "leads to no git repository");
+	refuse("broken/sub", "does not lead to a git repository");
 	CHECK_PEEK("broken/sub", 0);
 	CHECK_PEEK("none/sub", 0);
 	CHECK_PEEK("not-there", 0);

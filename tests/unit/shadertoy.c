@@ -220,7 +220,7 @@ static void test_forms(void)
 	REFUSED("{\"error\":{\"message\":\"slow down\"}}", "'slow down'");
 	REFUSED("{\"Error\":true}", "an error");
 	REFUSED("[]", "empty list");
-	REFUSED("{\"Shaders\":2,\"Results\":[\"a\",\"b\"]}", "ids of shaders");
+	REFUSED("{\"Shaders\":2,\"Results\":[\"a\",\"b\"]}", "shader ids");
 	REFUSED("{\"Shader\":null}", "renderpass");
 
 	struct err err = ERR_INIT;
@@ -324,7 +324,7 @@ static void test_inputs(void)
 		{ "{\"channel\":\"1\",\"ctype\":\"keyboard\"}", 1, NULL },
 		{ "{\"channel\":\" 2 \",\"type\":\"Keyboard\"}", 2, NULL },
 		{ "{\"channel\":3.0,\"ctype\":\"keyboard\"}", 3, NULL },
-		{ "{\"channel\":\"x\",\"ctype\":\"keyboard\"}", -1, "no number" },
+		{ "{\"channel\":\"x\",\"ctype\":\"keyboard\"}", -1, "not a number" },
 		{ "{\"channel\":-1,\"ctype\":\"keyboard\"}", -1, "channel -1" },
 		{ "{\"channel\":4,\"ctype\":\"keyboard\"}", -1, "channel 4" },
 		{ "{\"channel\":0.5,\"ctype\":\"keyboard\"}", -1, "channel 0.5" },
@@ -334,12 +334,13 @@ static void test_inputs(void)
 		{ "{\"channel\":\"\",\"ctype\":\"keyboard\"}", -1, "without a channel" },
 		{ "{\"ctype\":\"keyboard\"}", -1, "without a channel" },
 		{ "null", -1, "empty" }, { "{}", -1, "empty" },
-		{ "7", -1, "no input" }, { "[]", -1, "no input" }, { "\"\"", -1, "no input" },
+		{ "7", -1, "not an input" }, { "[]", -1, "not an input" },
+		{ "\"\"", -1, "not an input" },
 		{ "{\"channel\":0,\"ctype\":\"\",\"src\":\"\",\"id\":\"\"}", -1, "no kind" },
 		{ "{\"channel\":0,\"ctype\":\"buffer\",\"src\":null}", -1, "not in the export" },
 		{ "{\"channel\":0,\"ctype\":\"smell\"}", -1, "'smell'" },
 		{ "{\"channel\":1,\"ctype\":\"mic\"},{\"channel\":1,\"ctype\":\"keyboard\"}", 1,
-			"the later counts" },
+			"the later one counts" },
 		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":null}", 1, NULL },
 		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":"
 			"{\"filter\":\"NEAREST\",\"wrap\":\"\"}}", 1, NULL },

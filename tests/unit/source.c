@@ -220,11 +220,11 @@ static void faults(void)
 	put("a", "#include x\n");
 	fails("a", "a:1:10: #include wants");
 	put("a", "#include \"x\n\"\n");
-	fails("a", "a:1:10: the name of this #include has no end");
+	fails("a", "a:1:10: the file name of this #include is not terminated");
 	put("a", "#include \"x\" y\n");
-	fails("a", "a:1:14: text behind");
+	fails("a", "a:1:14: text after");
 	put("a", "#include \"x\" /* y */ z\n");
-	fails("a", "a:1:22: text behind");
+	fails("a", "a:1:22: text after");
 	put("a", "#include \"\"\n");
 	fails("a", "empty name");
 	put("a", "#include \"/etc/passwd\"\n");

@@ -164,8 +164,8 @@ static void test_versions(void)
 	} row[] = {
 		{ HEAD(1) AB "}", 64, NULL },
 		{ HEAD(1) AB ",\"extra\":null}", 64, NULL },
-		{ HEAD(1) AB "}", 63, "asks for" },
-		{ HEAD(1) AB "}", 65, "asks for" },
+		{ HEAD(1) AB "}", 63, "calls for" },
+		{ HEAD(1) AB "}", 65, "calls for" },
 		{ HEAD(1) AB ",\"buffer_dimensions\":{}}", 64, "format 2" },
 		{ HEAD(2) AB ",\"buffer_dimensions\":"
 			"{\"b\":{\"width\":1,\"height\":3}}}", 32 + 48, NULL },
@@ -177,9 +177,9 @@ static void test_versions(void)
 			"{\"b\":{\"width\":0,\"height\":3}}}", 80, "width" },
 		{ HEAD(2) AB ",\"buffer_dimensions\":{\"b\":3}}", 80, "object" },
 		{ HEAD(2) AB ",\"buffer_formats\":{}}", 64, "format 3" },
-		{ HEAD(3) AB "}", 64, "a format is needed" },
+		{ HEAD(3) AB "}", 64, "expected a format" },
 		{ HEAD(3) AB ",\"buffer_formats\":{\"a\":\"r32f\"}}", 64,
-			"a format is needed" },
+			"expected a format" },
 		{ HEAD(3) AB ",\"buffer_formats\":{\"a\":\"r32f\","
 			"\"b\":\"rgba16f\"}}", 64, NULL },
 		{ HEAD(3) AB ",\"buffer_formats\":{\"a\":\"rgba8\","
