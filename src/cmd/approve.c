@@ -11,13 +11,18 @@
 #include "util/mem.h"
 #include "util/proc.h"
 
-static int all, force, interactive;
+static int all, add, force, interactive;
+static const char *why_accepted;
 
 const struct args_option approve_option[] = {
 	{ 0, "all", ARGS_FLAG, &all, 0, 0, NULL,
 		"also rewrite references whose tests pass" },
 	{ 0, "force", ARGS_FLAG, &force, 0, 0, NULL,
 		"write even pictures of one colour or with NaN" },
+	{ 0, "add", ARGS_FLAG, &add, 0, 0, NULL,
+		"keep what baselines accept already" },
+	{ 'm', "message", ARGS_STRING, &why_accepted, 0, 0, "REASON",
+		"why, for the file of baselines" },
 	{ 'i', "interactive", ARGS_FLAG, &interactive, 0, 0, NULL,
 		"ask for each picture" },
 	OPTION_END
@@ -26,6 +31,9 @@ const struct args_option approve_option[] = {
 struct approval {
 	struct testing testing;
 	int nrefused;
+	struct baselines baselines;	/* as they will be written */
+	int has_new;			/* they differ from the file */
+	char commit[41];		/* HEAD, or "" */
 	char answer;		/* 'a', 'q': what follows is answered */
 };
 
@@ -83,6 +91,49 @@ static int write_reference(const struct session *s, const char *reference,
 	return rc;
 }
 
+/* What a case's picture is accepted in. */
+static const char *place_of(const struct suite_case *c)
+{
+	return c->test->baseline ? BASELINE_FILE : c->test->reference;
+}
+
+/* Notes a baseline, and keeps its picture to be shown. */
+static int accept_baseline(struct approval *a, const struct suite_env *env,
+	const struct suite_case *c, const struct suite_picture *p,
+	struct err *err)
+{
+	struct baseline item;
+	char *path = suite_baseline_path(env->root, &p->sha);
+	char *folder = fs_dirname(path);
+
+	suite_baseline(env, c, &item);
+	item.sha = p->sha;
+	item.reason = (char *)(uintptr_t)why_accepted;
+	memcpy(item.commit, a->commit, sizeof item.commit);
+	if (!add)
+		baselines_remove(&a->baselines, &item);
+	baselines_add(&a->baselines, &item);
+	a->has_new = 1;
+	int rc = fs_mkdirs(folder, err) || fs_write(path, p->png.data,
+		p->png.len, 0, err) ? -1 : 0;
+	free(folder);
+	free(path);
+	return rc;
+}
+
+/* All that was accepted, in one go. */
+static int write_baselines(const struct approval *a, struct err *err)
+{
+	struct buf text = BUF_INIT;
+
+	if (!a->has_new)
+		return 0;
+	baselines_print(&a->baselines, &text);
+	int rc = write_reference(a->testing.session, BASELINE_FILE, &text, err);
+	buf_release(&text);
+	return rc;
+}
+
 /* What happens to a reference. */
 enum fate { FATE_UNCHANGED, FATE_KEPT, FATE_REFUSED, FATE_STALE, FATE_WRITTEN };
 
@@ -96,11 +147,11 @@ static cJSON *case_json(const struct suite_case *c, enum fate fate,
 
 	cJSON_AddStringToObject(json, "name", c->test->name);
 	cJSON_AddStringToObject(json, "variant", c->variant);
-	cJSON_AddStringToObject(json, "reference", c->test->reference);
+	cJSON_AddStringToObject(json, "reference", place_of(c));
 	cJSON_AddStringToObject(json, "status", fate_name[fate]);
-	cJSON_AddItemToObject(json, "rmse", p->is_known ?
+	cJSON_AddItemToObject(json, "rmse", p->is_known && !c->test->baseline ?
 		cJSON_CreateNumber(p->rmse) : cJSON_CreateNull());
-	cJSON_AddItemToObject(json, "max", p->is_known ?
+	cJSON_AddItemToObject(json, "max", p->is_known && !c->test->baseline ?
 		cJSON_CreateNumber(p->max) : cJSON_CreateNull());
 	cJSON_AddItemToObject(json, "reason", reason ?
 		cJSON_CreateString(reason) : cJSON_CreateNull());
@@ -119,8 +170,13 @@ static char *find_objection(const struct suite_picture *p)
 }
 
 /* "new", or "RMSE 0.1554, max 95/255 vs the old one". */
-static char *numbers(const struct suite_picture *p)
+static char *numbers(const struct suite_case *c, const struct suite_picture *p)
 {
+	if (p->is_known && c->test->baseline)
+		return xasprintf("%s at %s is another picture", c->test->name,
+			c->variant);
+	if (c->test->baseline)
+		return xasprintf("new, %s", c->variant);
 	return p->is_known ? xasprintf("RMSE %.4g, max %d/255 vs the old one",
 		p->rmse, p->max) : xstrdup("new");
 }
@@ -129,11 +185,11 @@ static char *numbers(const struct suite_picture *p)
 static int ask(struct approval *a, const struct suite_case *c,
 	const struct suite_picture *p, const char *objection)
 {
-	char line[64], *number = numbers(p);
+	char line[64], *number = numbers(c, p);
 
 	while (!a->answer) {
 		fprintf(stderr, "%s %s: write %s (%s)%s%s? [y,n,a,q] ",
-			c->test->name, c->variant, c->test->reference, number,
+			c->test->name, c->variant, place_of(c), number,
 			objection ? ", although " : "",
 			objection ? objection : "");
 		fflush(stderr);
@@ -169,8 +225,8 @@ static enum fate decide(struct approval *a, const struct suite_case *c,
 static void print_fate(const struct suite_case *c, enum fate fate,
 	const struct suite_picture *p, const char *objection)
 {
-	const char *name = c->test->name, *reference = c->test->reference;
-	char *number = numbers(p);
+	const char *name = c->test->name, *reference = place_of(c);
+	char *number = numbers(c, p);
 
 	switch (fate) {
 	case FATE_UNCHANGED:
@@ -209,7 +265,8 @@ static int approve(struct approval *a, const struct suite_env *env,
 		fate = decide(a, c, &p, objection);
 	}
 	if (rc == 0 && fate == FATE_WRITTEN)
-		rc = write_reference(t->session, c->test->reference, &p.png,
+		rc = c->test->baseline ? accept_baseline(a, env, c, &p, err) :
+			write_reference(t->session, c->test->reference, &p.png,
 			err);
 	if (rc == 0) {
 		a->nrefused += fate == FATE_REFUSED && !o->dry_run;
@@ -229,7 +286,7 @@ static int approve(struct approval *a, const struct suite_env *env,
 static int has_reference(const struct suite *s)
 {
 	for (size_t i = 0; i < s->ncase; i++)
-		if (s->item[i].test->reference)
+		if (place_of(&s->item[i]))
 			return 1;
 	return 0;
 }
@@ -256,20 +313,27 @@ static int run(struct approval *a, struct err *err)
 	struct suite_env env;
 	cJSON *json = json_start("approve");
 	cJSON *list = cJSON_AddArrayToObject(json, "tests");
+	struct repo *repo = session_repo(t->session);
 	int rc = testing_env(t, &env, err);
 
+	if (rc == 0)
+		rc = suite_read_baselines(env.tree, &a->baselines, err);
+	if (rc == 0 && repo)
+		rc = repo_head_id(repo, a->commit, err);
 	for (size_t i = 0; i < t->suite.ncase && rc == 0; i++) {
 		const struct suite_case *c = &t->suite.item[i];
-		if (!c->test->reference)
+		if (!place_of(c))
 			continue;
 		if (force && c->fault.message) {
 			log_error("%s: %s was not written: %s", c->test->name,
-				c->test->reference, c->fault.message);
+				place_of(c), c->fault.message);
 			a->nrefused++;
 			continue;
 		}
 		rc = approve(a, &env, c, list, err);
 	}
+	if (rc == 0)
+		rc = write_baselines(a, err);
 	if (rc == 0 && a->nrefused) {
 		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
 			cJSON_CreateFalse());
@@ -315,6 +379,7 @@ int cmd_approve(struct options *o, const struct args_list *operand,
 	    testing_judge(t, err) == 0)
 		rc = run(&a, err);
 out:
+	baselines_release(&a.baselines);
 	testing_close(t);
 	session_close(&s);
 	return rc;

@@ -60,8 +60,15 @@ int testing_env(struct testing *t, struct suite_env *out, struct err *err)
 
 	if (session_driver(s, &row, err) || session_store(s, &store, err))
 		return -1;
+	if (!t->driver_class) {
+		if (suite_read_baselines(s->tree, &t->baselines, err))
+			return -1;
+		t->driver_class = suite_driver_class(&s->manifest,
+			row->renderer);
+	}
 	*out = (struct suite_env) { .root = s->root, .tree = s->tree,
 		.store = store, .driver = &row->identity,
+		.driver_class = t->driver_class, .baselines = &t->baselines,
 		.replay = { fresh_worker, driver, t, NULL, 1 },
 		.always = s->options->always };
 	return 0;
@@ -80,5 +87,7 @@ void testing_close(struct testing *t)
 	worker_close(t->worker);
 	capture_result_release(&t->result);
 	suite_close(&t->suite);
+	free(t->driver_class);
+	baselines_release(&t->baselines);
 	*t = (struct testing) { .session = NULL };
 }

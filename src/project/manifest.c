@@ -217,6 +217,7 @@ static void release_tests(struct manifest *m)
 		free(test->frame);
 		free(test->size);
 		free(test->reference);
+		free(test->mask);
 		free(test->budget);
 		free(test->set);
 		free(test->reference_set);
@@ -227,6 +228,11 @@ static void release_tests(struct manifest *m)
 		free(test->storage);
 	}
 	free(m->test);
+	for (size_t i = 0; i < m->ndriver; i++) {
+		free(m->driver[i].name);
+		free(m->driver[i].pattern);
+	}
+	free(m->driver);
 }
 
 void manifest_release(struct manifest *m)

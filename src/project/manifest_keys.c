@@ -304,6 +304,8 @@ static const struct key test_keys[] = {
 		TO(test, pass) },
 	{ "reference", KEY_PATH, "Picture to compare with.",
 		TO(test, reference) },
+	{ "baseline", KEY_BOOL, "The file 'baselines' has what is accepted.",
+		TO(test, baseline) },
 	{ "tolerance", KEY_NUMBER, "Greatest RMSE that passes.",
 		TO(test, tolerance), HAS(test, has_tolerance), UNIT },
 	{ "min_rmse", KEY_NUMBER, "The pictures must differ this much.",
@@ -351,6 +353,18 @@ static const struct test test_defaults = { .pass = -1, .tolerance = 0.002 };
 static const struct table test_table = {
 	ROWS(test_keys), sizeof(struct test), &test_defaults,
 	offsetof(struct test, line), check_test
+};
+
+static const struct key driver_keys[] = {
+	{ "name", KEY_NAME, "Name of the class.", TO(driver_class, name),
+		.flags = KEY_REQUIRED },
+	{ "pattern", KEY_NAME, "What GL_RENDERER is like: *, ? and [..].",
+		TO(driver_class, pattern), .flags = KEY_REQUIRED },
+};
+static const struct driver_class driver_defaults = { 0 };
+static const struct table driver_table = {
+	ROWS(driver_keys), sizeof(struct driver_class), &driver_defaults, 0,
+	NULL
 };
 
 static const struct key store_keys[] = {
@@ -401,6 +415,9 @@ static const struct key root_keys[] = {
 	{ "test", KEY_TABLES, "The regression suite.",
 		LIST(manifest, test, ntest), .max = 100000,
 		.table = &test_table, .section = MANIFEST_TESTS },
+	{ "driver", KEY_TABLES, "Classes of drivers that share baselines.",
+		LIST(manifest, driver, ndriver), .max = 256,
+		.table = &driver_table, .section = MANIFEST_TESTS },
 	{ "store", KEY_TABLE, "The store of finished work.",
 		.table = &store_table, .section = MANIFEST_STORE },
 };

@@ -45,6 +45,10 @@ static void check_reference(struct loader *l, const cJSON *item,
 	if (test->reference && test->has_reference_set)
 		fault_in(l, at, item, "reference",
 			"'reference' and 'reference_uniforms' are mutually exclusive");
+	if (test->baseline && (test->reference || test->has_reference_set))
+		fault_in(l, at, item, "baseline", "'baseline' and '%s' are "
+			"mutually exclusive", test->reference ? "reference" :
+			"reference_uniforms");
 	int has_any = test->reference || test->has_reference_set;
 	if (test->has_min_rmse && !has_any)
 		fault_in(l, at, item, "min_rmse",
@@ -104,13 +108,14 @@ void check_test(struct loader *l, const cJSON *item, const struct at *at,
 				"pass of a fixed size");
 	}
 	/* Rule 27. */
-	if (!test->reference && !test->has_reference_set && !test->nstorage
+	if (!test->reference && !test->baseline
+		&& !test->has_reference_set && !test->nstorage
 		&& !test->has_mean_range && !test->has_max_gpu_ms
 		&& !test->nbudget && !test->assert_no_nan && !test->assert_no_inf
 		&& !test->assert_deterministic
 		&& !test->assert_resolution_independent
 		&& !test->assert_state_roundtrip)
-		fault(l, at, item, "the test checks nothing: give it a reference, "
+		fault(l, at, item, "the test checks nothing: give it a reference, a baseline, "
 			"reference_uniforms, storage, mean_range, a budget or an "
 			"assert_");
 }

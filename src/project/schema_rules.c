@@ -94,6 +94,9 @@ static const struct {
 	{ check_test, "{'dependentSchemas': {'reference': {'properties': "
 		"{'reference_uniforms': false, 'frames': {'maxItems': 1}, "
 		"'resolutions': {'maxItems': 1}}}}}" },
+	{ check_test, "{'if': {'properties': {'baseline': {'const': true}}, "
+		"'required': ['baseline']}, 'then': {'properties': "
+		"{'reference': false, 'reference_uniforms': false}}}" },
 	{ check_test, "{'if': {'properties': {'epsilon': {'minimum': 1}}, "
 		"'required': ['epsilon']}, 'then': {'required': "
 		"['max_pixels']}}" },
@@ -121,6 +124,7 @@ static const struct {
 		"{'required': ['mean_range']}, {'required': ['max_gpu_ms']}, "
 		"{'required': ['max_pass_gpu_ms'], 'properties': "
 		"{'max_pass_gpu_ms': {'minProperties': 1}}}, "
+		ASSERTED("baseline") ", "
 		ASSERTED("assert_no_nan") ", " ASSERTED("assert_no_inf") ", "
 		ASSERTED("assert_deterministic") ", "
 		ASSERTED("assert_resolution_independent") ", "

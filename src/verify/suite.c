@@ -9,6 +9,7 @@
 #include "util/mem.h"
 #include "util/proc.h"
 #include "util/suggest.h"
+#include "verify/metric.h"
 
 /* Changes when the same bytes may be judged otherwise. */
 #define VERDICT_VERSION 2
@@ -280,6 +281,8 @@ static int find_key(struct judging *j, struct sha256 *out, struct err *err)
 		encode_artifact(&e, &j->self, "project_sttf");
 		encoder_sha(&e, TAG_DRIVER, j->env->driver);
 	}
+	if (test->baseline)
+		judge_encode_baseline(&e, j);
 	if (test->reference)
 		rc = encode_file(&e, j, test->reference, err);
 	if (rc == 0 && test->mask)
@@ -386,7 +389,8 @@ static int recall(const struct judging *j, const struct sha256 *key)
 		c->check = xreallocarray(c->check, c->ncheck + 1,
 			sizeof *c->check);
 		c->check[c->ncheck++] = check;
-		if (!check.is_ok && !strcmp(check.metric, "rmse")) {
+		if (!check.is_ok && (!strcmp(check.metric, "baseline") ||
+		    metric_find(check.metric) < METRIC_COUNT)) {
 			char *actual = judge_picture_path(j, "actual");
 			ok = fs_exists(actual);
 			free(actual);

@@ -19,6 +19,21 @@ struct suite_test {
 	char **set, **reference_set;	/* "NAME=VALUE" */
 };
 
+struct judging;
+
+/* Checks: a new one that holds, its value and limit, and what is wrong. */
+struct suite_check *judge_check(struct suite_case *c, const char *metric);
+void judge_value(struct suite_check *check, double value, double limit);
+__attribute__((format(printf, 2, 3)))
+void judge_fail(struct suite_check *check, const char *fmt, ...);
+int judge_is_image(const struct manifest *m, int pass);
+/*
+ * Writes what a failure looks like; of an earlier one nothing stays. expected
+ * may be empty.
+ */
+int judge_show(const struct judging *j, const struct picture *expected,
+	int is_ok, struct err *err) WARN_UNUSED;
+
 /* A bundle as tests look at it. */
 struct judged {
 	struct bundle bundle;
@@ -51,6 +66,13 @@ int judged_open(const char *root, const char *path, struct judged *out,
 int judged_load(struct judged *v, const struct manifest *m, int pass,
 	struct err *err) WARN_UNUSED;
 void judged_close(struct judged *v);
+
+/* Of the values: of 8-bit RGB for the image, else of floats. */
+void judge_hash(const struct judged *v, struct sha256 *out);
+int judge_baseline(struct judging *j, struct err *err) WARN_UNUSED;
+struct encoder;
+/* What is accepted goes into the verdict's key. */
+void judge_encode_baseline(struct encoder *e, const struct judging *j);
 
 /* Appends all checks but budgets. */
 int judge_case(struct judging *j, struct err *err) WARN_UNUSED;

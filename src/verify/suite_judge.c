@@ -17,7 +17,7 @@
 
 /* Checks ----------------------------------------------------------------------- */
 
-static struct suite_check *add_check(struct suite_case *c, const char *metric)
+struct suite_check *judge_check(struct suite_case *c, const char *metric)
 {
 	c->check = xreallocarray(c->check, c->ncheck + 1, sizeof *c->check);
 	struct suite_check *check = &c->check[c->ncheck++];
@@ -25,7 +25,7 @@ static struct suite_check *add_check(struct suite_case *c, const char *metric)
 	return check;
 }
 
-static void set_value(struct suite_check *check, double value, double limit)
+void judge_value(struct suite_check *check, double value, double limit)
 {
 	check->has_value = isfinite(value);
 	check->value = value;
@@ -33,8 +33,7 @@ static void set_value(struct suite_check *check, double value, double limit)
 	check->limit[0] = limit;
 }
 
-__attribute__((format(printf, 2, 3)))
-static void fail(struct suite_check *check, const char *fmt, ...)
+void judge_fail(struct suite_check *check, const char *fmt, ...)
 {
 	struct buf text = BUF_INIT;
 	va_list ap;
@@ -102,7 +101,7 @@ static void load_buffer(struct judged *v, const char *name)
 	}
 }
 
-static int is_image(const struct manifest *m, int pass)
+int judge_is_image(const struct manifest *m, int pass)
 {
 	return pass < 0 || pass == m->image;
 }
@@ -115,7 +114,7 @@ int judged_load(struct judged *v, const struct manifest *m, int pass,
 	    state_read("state.ststate", v->file.data, v->file.len, &v->state,
 	    err)))
 		return -1;
-	if (is_image(m, pass))
+	if (judge_is_image(m, pass))
 		return load_image(v, err);
 	load_buffer(v, m->pass[pass].name);
 	return 0;
@@ -157,9 +156,9 @@ static void set_raw(struct suite_check *check, const struct raw *raw,
 {
 	size_t pixel = raw->first / 4;
 
-	set_value(check, raw->max, tolerance);
+	judge_value(check, raw->max, tolerance);
 	if (raw->ndiffer)
-		fail(check, "%s: %zu values differ, the first is channel %c of "
+		judge_fail(check, "%s: %zu values differ, the first is channel %c of "
 			"pixel (%zu, %zu)", what, raw->ndiffer,
 			"rgba"[raw->first % 4], pixel % (size_t)width,
 			pixel / (size_t)width);
@@ -193,11 +192,7 @@ static int write_picture(const struct judging *j, const char *what,
 	return rc;
 }
 
-/*
- * What a failure looks like; of an earlier failure nothing stays. expected may
- * be empty.
- */
-static int show(const struct judging *j, const struct picture *expected,
+int judge_show(const struct judging *j, const struct picture *expected,
 	int is_ok, struct err *err)
 {
 	const struct picture *actual = &j->self.picture;
@@ -268,7 +263,7 @@ static void judge_rmse(struct judging *j, const struct picture *expected,
 		(test->reference || !test->has_min_rmse);
 	if (!has_max && !has_tolerance && !test->has_min_rmse)
 		return;
-	struct suite_check *check = add_check(j->item, "rmse");
+	struct suite_check *check = judge_check(j->item, "rmse");
 	double value = metric_value(METRIC_RMSE, expected, &j->self.picture,
 		options);
 	double max = has_max ? test->limit[METRIC_RMSE] : test->tolerance;
@@ -278,9 +273,9 @@ static void judge_rmse(struct judging *j, const struct picture *expected,
 	check->has_value = 1;
 	check->value = value;
 	if (test->has_min_rmse && value < test->min_rmse)
-		fail(check, "the pictures are nearer than min_rmse");
+		judge_fail(check, "the pictures are nearer than min_rmse");
 	else if ((has_max || has_tolerance) && value > max)
-		fail(check, "the pictures differ by up to %.0f of 255",
+		judge_fail(check, "the pictures differ by up to %.0f of 255",
 			metric_value(METRIC_MAX, expected, &j->self.picture,
 			options));
 }
@@ -289,13 +284,13 @@ static void judge_metric(struct judging *j, enum metric metric,
 	const struct picture *expected, const struct metric_options *options)
 {
 	const struct metric_row *row = metric_row(metric);
-	struct suite_check *check = add_check(j->item, row->word);
+	struct suite_check *check = judge_check(j->item, row->word);
 	double limit = j->item->test->limit[metric];
 	double value = metric_value(metric, expected, &j->self.picture, options);
 
-	set_value(check, value, limit);
+	judge_value(check, value, limit);
 	if (row->is_higher_better ? value < limit : value > limit)
-		fail(check, "the pictures differ more than %s allows", row->key);
+		judge_fail(check, "the pictures differ more than %s allows", row->key);
 }
 
 static int judge_pictures(struct judging *j, const struct picture *expected,
@@ -313,16 +308,16 @@ static int judge_pictures(struct judging *j, const struct picture *expected,
 		return -1;
 	options.mask = mask;
 	if (!expected->rgb) {
-		struct suite_check *check = add_check(j->item, "rmse");
-		fail(check, "%s", missing);
+		struct suite_check *check = judge_check(j->item, "rmse");
+		judge_fail(check, "%s", missing);
 		if (test->reference)
 			check->code = SUITE_MISSING_REFERENCE;
 	} else if (!picture_is_same_size(actual, expected)) {
-		fail(add_check(j->item, "rmse"), "the picture is %dx%d, and the "
+		judge_fail(judge_check(j->item, "rmse"), "the picture is %dx%d, and the "
 			"reference %dx%d", actual->width, actual->height,
 			expected->width, expected->height);
 	} else if (why) {
-		fail(add_check(j->item, "mask"), "%s", why);
+		judge_fail(judge_check(j->item, "mask"), "%s", why);
 	} else {
 		judge_rmse(j, expected, &options);
 		for (int i = 0; i < METRIC_COUNT; i++)
@@ -333,7 +328,7 @@ static int judge_pictures(struct judging *j, const struct picture *expected,
 		is_ok &= j->item->check[i].is_ok;
 	free(mask);
 	free(why);
-	return show(j, expected, is_ok, err);
+	return judge_show(j, expected, is_ok, err);
 }
 
 int judge_read_reference(const struct suite_env *env, const char *name,
@@ -390,7 +385,7 @@ static int judge_other(struct judging *j, struct err *err)
 static void judge_mean(struct judging *j, size_t n)
 {
 	const struct test *test = j->item->test;
-	struct suite_check *check = add_check(j->item, "mean");
+	struct suite_check *check = judge_check(j->item, "mean");
 	double sum = 0;
 	size_t nfinite = 0;
 
@@ -402,14 +397,14 @@ static void judge_mean(struct judging *j, size_t n)
 	check->nlimit = 2;
 	memcpy(check->limit, test->mean_range, sizeof check->limit);
 	if (nfinite == 0) {
-		fail(check, "no value is a finite number");
+		judge_fail(check, "no value is a finite number");
 		return;
 	}
 	check->has_value = 1;
 	check->value = sum / (double)nfinite;
 	if (check->value < test->mean_range[0] ||
 	    check->value > test->mean_range[1])
-		fail(check, "the mean of %zu values is out of its range",
+		judge_fail(check, "the mean of %zu values is out of its range",
 			nfinite);
 }
 
@@ -427,19 +422,19 @@ static void judge_none(struct judging *j, const char *metric, size_t n,
 	int (*is_bad)(float), const char *what)
 {
 	const struct judged *v = &j->self;
-	struct suite_check *check = add_check(j->item, metric);
+	struct suite_check *check = judge_check(j->item, metric);
 	size_t nbad = 0, first = 0;
 
 	for (size_t i = 0; i < n; i++)
 		if (is_bad(v->texel[i]) && nbad++ == 0)
 			first = i;
-	set_value(check, (double)nbad, 0);
+	judge_value(check, (double)nbad, 0);
 	if (nbad)
-		fail(check, "%zu values are %s, the first is channel %c of "
+		judge_fail(check, "%zu values are %s, the first is channel %c of "
 			"pixel (%zu, %zu)", nbad, what, "rgba"[first % 4],
 			first / 4 % (size_t)v->picture.width,
 			first / 4 / (size_t)v->picture.width);
-	else if (is_image(j->suite->manifest, j->item->test->pass))
+	else if (judge_is_image(j->suite->manifest, j->item->test->pass))
 		check->message = xasprintf("the image has 8 bits a channel: "
 			"this has no effect on it; set 'pass' to a buffer");
 }
@@ -449,7 +444,7 @@ static int judge_again(struct judging *j, struct err *err)
 {
 	const struct test *test = j->item->test;
 	const struct judged *v = &j->self;
-	struct suite_check *check = add_check(j->item, "deterministic");
+	struct suite_check *check = judge_check(j->item, "deterministic");
 	struct replay_env env = j->env->replay;
 	struct replay again;
 	size_t n = (size_t)v->picture.width * (size_t)v->picture.height;
@@ -470,9 +465,9 @@ static int judge_again(struct judging *j, struct err *err)
 	} else {
 		struct comparison c;
 		compare_bytes(v->picture.rgb, again.rgb, 3 * n, &c);
-		set_value(check, c.rmse, 0);
+		judge_value(check, c.rmse, 0);
 		if (!c.is_equal)
-			fail(check, "rendered twice, %zu bytes of the picture "
+			judge_fail(check, "rendered twice, %zu bytes of the picture "
 				"differ", c.ndiffer);
 	}
 	for (size_t i = 0; i < test->nstorage && check->is_ok; i++)
@@ -481,7 +476,7 @@ static int judge_again(struct judging *j, struct err *err)
 			if (!strcmp(s->name, test->storage[i].name) &&
 			    memcmp(v->file.data + s->at, again.state + s->at,
 			    s->bytes) != 0)
-				fail(check, "rendered twice, storage '%s' "
+				judge_fail(check, "rendered twice, storage '%s' "
 					"differs", s->name);
 		}
 	replay_release(&again);
@@ -496,11 +491,11 @@ static int judge_independent(struct judging *j, struct err *err)
 
 	if (judged_load(base, j->suite->manifest, test->pass, err))
 		return -1;
-	struct suite_check *check = add_check(j->item,
+	struct suite_check *check = judge_check(j->item,
 		"resolution_independent");
 	if (!base->texel || base->picture.width != j->self.picture.width ||
 	    base->picture.height != j->self.picture.height) {
-		fail(check, "the pass has not the same size in every "
+		judge_fail(check, "the pass has not the same size in every "
 			"resolution");
 		return 0;
 	}
@@ -551,7 +546,7 @@ static void judge_restored(struct suite_check *check, const struct judged *v,
 			if (raw.max > check->value)
 				check->value = raw.max;
 			if (raw.ndiffer)
-				fail(check, "texel (%zu, %zu) of '%s' changes "
+				judge_fail(check, "texel (%zu, %zu) of '%s' changes "
 					"when restored as %s",
 					i % (size_t)buffer->width,
 					i / (size_t)buffer->width,
@@ -591,7 +586,7 @@ static int judge_rewritten(struct suite_check *check, struct judged *v,
 					v->state.storage[k].bytes);
 	if (rc == 0 && check->is_ok && (file.len != v->file.len ||
 	    memcmp(file.data, v->file.data, file.len) != 0))
-		fail(check, "the state file changes when it is saved again");
+		judge_fail(check, "the state file changes when it is saved again");
 	state_release(&again);
 	buf_release(&file);
 	return rc;
@@ -601,17 +596,17 @@ static int judge_roundtrip(struct judging *j, struct err *err)
 {
 	struct judged *v = &j->self;
 	double tolerance = j->item->test->raw_tolerance;
-	struct suite_check *check = add_check(j->item, "state_roundtrip");
+	struct suite_check *check = judge_check(j->item, "state_roundtrip");
 
-	set_value(check, 0, tolerance);
+	judge_value(check, 0, tolerance);
 	if (v->file.len == 0) {
-		fail(check, "the bundle has no state");
+		judge_fail(check, "the bundle has no state");
 		return 0;
 	}
 	if (v->state.frame != j->item->frame ||
 	    v->state.width != v->bundle.width ||
 	    v->state.height != v->bundle.height)
-		fail(check, "the state is of frame %d at %dx%d",
+		judge_fail(check, "the state is of frame %d at %dx%d",
 			v->state.frame, v->state.width, v->state.height);
 	judge_restored(check, v, tolerance);
 	return judge_rewritten(check, v, err);
@@ -623,7 +618,7 @@ static int judge_fixture(struct judging *j, const struct test_storage *fixture,
 	const struct judged *v = &j->self;
 	const struct state_storage *found = NULL;
 	char *metric = xasprintf("storage:%s", fixture->name);
-	struct suite_check *check = add_check(j->item, metric);
+	struct suite_check *check = judge_check(j->item, metric);
 	struct buf bytes = BUF_INIT;
 	struct sha256 sha;
 	char *path;
@@ -634,15 +629,15 @@ static int judge_fixture(struct judging *j, const struct test_storage *fixture,
 		if (!strcmp(v->state.storage[i].name, fixture->name))
 			found = &v->state.storage[i];
 	if (rc == 0) {
-		fail(check, "there is no file %s", fixture->reference);
+		judge_fail(check, "there is no file %s", fixture->reference);
 		check->code = SUITE_MISSING_REFERENCE;
 	} else if (rc == 1 && !found)
-		fail(check, "no pass that is drawn writes it");
+		judge_fail(check, "no pass that is drawn writes it");
 	else if (rc == 1 && tree_read_hashed(j->env->tree, path,
 	    LIMIT_ARTIFACT_BYTES, &bytes, &sha, err))
 		rc = -1;
 	else if (rc == 1 && bytes.len != found->bytes)
-		fail(check, "it has %llu bytes, and %s has %zu",
+		judge_fail(check, "it has %llu bytes, and %s has %zu",
 			(unsigned long long)found->bytes, fixture->reference,
 			bytes.len);
 	if (rc >= 0)
@@ -653,9 +648,9 @@ static int judge_fixture(struct judging *j, const struct test_storage *fixture,
 		for (size_t i = 0; i < bytes.len; i++)
 			if (now[i] != bytes.data[i] && ndiffer++ == 0)
 				first = i;
-		set_value(check, (double)ndiffer, 0);
+		judge_value(check, (double)ndiffer, 0);
 		if (ndiffer)
-			fail(check, "%zu bytes differ from %s, the first is "
+			judge_fail(check, "%zu bytes differ from %s, the first is "
 				"byte %zu", ndiffer, fixture->reference,
 				first);
 	}
@@ -672,6 +667,8 @@ static int judge_values(struct judging *j, struct err *err)
 	size_t n = 4 * (size_t)j->self.picture.width * (size_t)j->self.picture.height;
 
 	if (test->reference && judge_reference(j, err))
+		return -1;
+	if (test->baseline && judge_baseline(j, err))
 		return -1;
 	if (test->has_reference_set && judge_other(j, err))
 		return -1;
@@ -698,10 +695,10 @@ int judge_case(struct judging *j, struct err *err)
 	if (judged_load(&j->self, m, test->pass, err))
 		return -1;
 	if (test->pass >= 0 && m->pass[test->pass].kind == PASS_CUBEMAP) {
-		fail(add_check(j->item, "pass"), "'%s' is a cubemap, which "
+		judge_fail(judge_check(j->item, "pass"), "'%s' is a cubemap, which "
 			"tests cannot judge", m->pass[test->pass].name);
 	} else if (!j->self.texel) {
-		fail(add_check(j->item, "pass"), "'%s' is not drawn: the image "
+		judge_fail(judge_check(j->item, "pass"), "'%s' is not drawn: the image "
 			"does not need it", m->pass[test->pass].name);
 	} else if (judge_values(j, err)) {
 		return -1;
@@ -736,16 +733,16 @@ double judge_timing(const struct bundle *b, const char *pass)
 static void judge_budget(struct judging *j, const char *pass, double limit)
 {
 	char *metric = pass ? xasprintf("gpu_ms:%s", pass) : xstrdup("gpu_ms");
-	struct suite_check *check = add_check(j->item, metric);
+	struct suite_check *check = judge_check(j->item, metric);
 	double ms = judge_timing(&j->self.bundle, pass);
 
 	free(metric);
-	set_value(check, ms, limit);
+	judge_value(check, ms, limit);
 	if (ms < 0) {
 		check->has_value = 0;
-		fail(check, "no time is recorded");
+		judge_fail(check, "no time is recorded");
 	} else if (ms > limit) {
-		fail(check, "it took longer than its budget");
+		judge_fail(check, "it took longer than its budget");
 	}
 }
 
@@ -758,112 +755,4 @@ void judge_budgets(struct judging *j)
 	for (size_t i = 0; i < test->nbudget; i++)
 		judge_budget(j, j->suite->manifest->pass[
 			test->budget[i].pass].name, test->budget[i].ms);
-}
-
-static int is_one_colour(const struct picture *p)
-{
-	size_t n = picture_size(p);
-
-	for (size_t i = 3; i < n; i++)
-		if (p->rgb[i] != p->rgb[i - 3])
-			return 0;
-	return 1;
-}
-
-static int has_nan(const void *value, size_t n)
-{
-	const char *p = value;
-
-	for (size_t i = 0; i < n; i++) {
-		float v;
-		memcpy(&v, p + 4 * i, 4);
-		if (isnan(v))
-			return 1;
-	}
-	return 0;
-}
-
-/* The tested pass, or for the image a buffer of the frame, that has NaN. */
-static char *find_nan(const struct judged *v, const struct manifest *m, int pass)
-{
-	if (!is_image(m, pass))
-		return v->texel && has_nan(v->texel, 4 *
-			(size_t)v->picture.width * (size_t)v->picture.height) ?
-			xstrdup(m->pass[pass].name) : NULL;
-	for (size_t b = 0; b < v->state.nbuffer; b++) {
-		const struct state_buffer *buffer = &v->state.buffer[b];
-		if (has_nan(v->file.data + buffer->at, buffer->bytes / 4))
-			return xstrdup(buffer->name);
-	}
-	return NULL;
-}
-
-int suite_is_other_picture(const struct suite_case *c)
-{
-	/* Checks that no reference has a part in. */
-	static const char *const other[] = { "nan", "inf", "mean", "deterministic",
-		"resolution_independent", "state_roundtrip", "pass" };
-
-	if (c->fault.message)
-		return 1;
-	for (size_t i = 0; i < c->ncheck; i++) {
-		const char *metric = c->check[i].metric;
-		int is_other = !strncmp(metric, "storage:", 8) ||
-			!strncmp(metric, "gpu_ms", 6);
-		for (size_t k = 0; k < sizeof other / sizeof *other; k++)
-			is_other |= !strcmp(metric, other[k]);
-		if (!is_other && !c->check[i].is_ok)
-			return 1;
-	}
-	return 0;
-}
-
-void suite_picture_release(struct suite_picture *p)
-{
-	buf_release(&p->png);
-	free(p->nan);
-	*p = (struct suite_picture) { .is_known = 0 };
-}
-
-int suite_picture(const struct suite_env *env, const struct suite *s,
-	const struct suite_case *c, struct suite_picture *out, struct err *err)
-{
-	struct judged v = { .at = 0 };
-	const struct picture *actual = &v.picture;
-	struct picture expected = { 0 };
-	char *why = NULL;
-	int rc = -1;
-
-	*out = (struct suite_picture) { .is_known = 0 };
-	if (judged_open(env->root, c->path, &v, err) ||
-	    judged_load(&v, s->manifest, c->test->pass, err))
-		goto out;
-	if (!actual->rgb) {
-		err_set(err, STATUS_FAILED, "pass '%s' has no picture",
-			s->manifest->pass[c->test->pass].name);
-		goto out;
-	}
-	if (judge_read_reference(env, c->test->reference, NULL, &expected, &why, err))
-		goto out;
-	if (expected.rgb && picture_is_same_size(actual, &expected)) {
-		struct comparison compared;
-		compare_bytes(actual->rgb, expected.rgb, picture_size(actual),
-			&compared);
-		out->is_known = 1;
-		out->is_equal = compared.is_equal;
-		out->rmse = compared.rmse;
-		out->max = compared.max;
-	}
-	/* Where the reference is of one colour, another one is no surprise. */
-	out->is_plain = is_one_colour(actual) &&
-		!(expected.rgb && is_one_colour(&expected));
-	memcpy(out->rgb, actual->rgb, sizeof out->rgb);
-	out->nan = find_nan(&v, s->manifest, c->test->pass);
-	rc = png_encode(actual->rgb, actual->width, actual->height, &out->png,
-		err);
-out:
-	picture_release(&expected);
-	free(why);
-	judged_close(&v);
-	return rc;
 }

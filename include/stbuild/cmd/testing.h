@@ -11,6 +11,8 @@ struct testing {
 	struct session *session;	/* open; borrowed */
 	struct suite suite;
 	struct capture_result result;
+	char *driver_class;		/* behind testing_env */
+	struct baselines baselines;
 	/* The worker of a second rendering, a new one each. */
 	struct worker *worker;
 };

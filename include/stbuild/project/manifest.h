@@ -183,6 +183,7 @@ struct test {
 	size_t nsize;
 	int pass;			/* index, or -1: the image */
 	char *reference;		/* path, or null */
+	int baseline;			/* the file of baselines decides */
 	double tolerance;
 	int has_tolerance, has_min_rmse;
 	double min_rmse;
@@ -205,6 +206,11 @@ struct test {
 	struct test_storage *storage;
 	size_t nstorage;
 	int line, column;
+};
+
+struct driver_class {			/* of baselines */
+	char *name;
+	char *pattern;			/* for fnmatch, over GL_RENDERER */
 };
 
 enum checkpoint_mode { CHECKPOINT_AUTO, CHECKPOINT_OFF, CHECKPOINT_EVERY };
@@ -241,6 +247,8 @@ struct manifest {
 	int has_traces;			/* some were written */
 	struct test *test;
 	size_t ntest;
+	struct driver_class *driver;	/* the first that fits counts */
+	size_t ndriver;
 	uint64_t store_max_size;	/* bytes; 10 GiB */
 	double store_max_age_s;		/* 0: no limit */
 	enum checkpoint_mode checkpoint;

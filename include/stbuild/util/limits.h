@@ -45,6 +45,8 @@
 #define LIMIT_ERRORS 100			/* of one manifest; then "and N more" */
 
 /* Reports: what is written, so that a browser opens it. */
+#define LIMIT_BASELINES_BYTES (32u << 20)	/* 100,000 lines */
+#define LIMIT_BASELINES_LINE 4096		/* names, a hash and a reason */
 #define LIMIT_REPORT_INLINE (8u << 20)		/* text of pictures in the page itself */
 #define LIMIT_REPORT_LAYER (64u << 20)		/* one float output: 2048 x 2048 */
 #define LIMIT_REPORT_PAGE (256u << 20)		/* index.html when it is looked at again */

@@ -14,6 +14,7 @@
 #include "util/tree.h"
 #include "store/store.h"
 #include "capture/capture.h"
+#include "verify/baseline.h"
 #include "verify/replay.h"
 
 /* What is wrong, in a word for programs: suite_code_name. */
@@ -85,6 +86,8 @@ struct suite_env {		/* all borrowed */
 	struct tree *tree;	/* references and fixtures */
 	struct store *store;
 	const struct sha256 *driver;
+	const char *driver_class;
+	const struct baselines *baselines;
 	struct replay_env replay;	/* a fresh worker at each call */
 	int always;		/* -B: no kept verdict counts */
 };
@@ -102,7 +105,12 @@ int suite_judge(const struct suite_env *env, struct suite *s,
  */
 struct suite_picture {
 	struct buf png;
-	int is_known, is_equal;	/* known: the reference is there, in this size */
+	/*
+	 * known: the reference is there, in this size; or something is accepted,
+	 * this picture with is_equal.
+	 */
+	int is_known, is_equal;
+	struct sha256 sha;	/* for baselines */
 	double rmse;		/* to the reference */
 	int max;		/* difference, of 255 */
 	int is_plain;		/* one colour, which rgb is; the reference is not */
@@ -115,6 +123,19 @@ int suite_is_other_picture(const struct suite_case *c);
 int suite_picture(const struct suite_env *env, const struct suite *s,
 	const struct suite_case *c, struct suite_picture *out, struct err *err)
 	WARN_UNUSED;
+
+/* Baselines ------------------------------------------------------------------- */
+
+/* The first of the manifest's classes that fits, else one of our own: owned. */
+char *suite_driver_class(const struct manifest *m, const char *renderer);
+/* The file of a tree; empty when there is none. */
+int suite_read_baselines(struct tree *tree, struct baselines *out,
+	struct err *err) WARN_UNUSED;
+/* A case's name, frame, size and class, borrowed. */
+void suite_baseline(const struct suite_env *env, const struct suite_case *c,
+	struct baseline *out);
+/* Where the picture of an accepted hash is kept to be shown; owned. */
+char *suite_baseline_path(const char *root, const struct sha256 *sha);
 
 /* Reports ------------------------------------------------------------------- */
 
