@@ -46,7 +46,7 @@ static void warn_unbound(const char *path, const struct glsl *g)
 {
 	struct buf list = BUF_INIT;
 	for (int c = 0; c < LIMIT_CHANNELS; c++) {
-		char name[16];
+		char name[32];
 		snprintf(name, sizeof name, "iChannel%d", c);
 		for (size_t i = 0; i < g->ntoken; i++) {
 			if (!glsl_is(g, i, name))
