@@ -40,7 +40,8 @@ const struct command command[] = {
 	{ "test", "[--allow-new] [--github] [--junit FILE] [--report DIR] [--rev REV] "
 		"[--bisect] [NAME..]",
 		"run the regression suite", -1, test_option, cmd_test },
-	{ "approve", "[--all] [--force] [--add] [-m REASON] [-i] [NAME..]", "take new pictures as the reference", -1,
+	{ "approve", "[--all] [--force] [--add] [-m REASON] [-i] [NAME..]",
+		"take new pictures as the reference", -1,
 		approve_option, cmd_approve },
 	{ "log", "TRACE[@FRAMES] [A..B] [OPTION..]",
 		"show the history of a trace over commits", 2, log_option, cmd_log },

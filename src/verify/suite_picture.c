@@ -110,7 +110,8 @@ int suite_picture(const struct suite_env *env, const struct suite *s,
 	}
 	if (c->test->baseline)
 		compare_baseline(env, c, &v, out);
-	if (c->test->reference && judge_read_reference(env, c->test->reference, NULL, &expected, &why, err))
+	if (c->test->reference && judge_read_reference(env,
+	    c->test->reference, NULL, &expected, &why, err))
 		goto out;
 	if (expected.rgb && picture_is_same_size(actual, &expected)) {
 		struct comparison compared;

@@ -17,13 +17,14 @@ recipe()
 	sed -n "/^\\.Ss $1\$/,/^\\.S[sh] [^$(printf %.1s "$1")]/p" "$page" |
 		sed -n '/^\.Bd/,/^\.Ed/p' | sed '/^\.[BE]d/d; s/\\e/\\/g'
 }
-recipe GitHub | sed -n 's/^ *- run: //p' >GitHub
-recipe GitLab | sed -n '/^  script:/,/^  artifacts:/s/^    - //p' >GitLab
-recipe Jenkins | sed -n "s/^ *sh '\\(.*\\)'\$/\\1/p" >Jenkins
+recipe GitHub | sed -n 's/^ *- run: //p' >github.lines
+recipe GitLab | sed -n '/^  script:/,/^  artifacts:/s/^    - //p' >gitlab.lines
+recipe Jenkins | sed -n "s/^ *sh '\\(.*\\)'\$/\\1/p" >jenkins.lines
 
 for service in GitHub GitLab Jenkins; do
-	expect_equal "$(wc -l <$service)" 3 "$(cat $service)"
-	expect_text $service 'stbuild test --junit report.xml --report report'
+	lines=$(echo $service.lines | tr '[:upper:]' '[:lower:]')
+	expect_equal "$(wc -l <"$lines")" 3 "$(cat "$lines")"
+	expect_text "$lines" 'stbuild test --junit report.xml --report report'
 	mkdir project
 	cat >project/stbuild.json <<'JSON'
 {
@@ -44,7 +45,7 @@ JSON
 	esac
 	while IFS= read -r line; do
 		expect_status 0 env CI=true "$@" sh -ec "cd project; $line"
-	done <$service
+	done <"$lines"
 	[ -s project/report/index.html ] || fail "no report by $service"
 	expect_text project/report.xml 'failures="0" errors="0"'
 
@@ -56,9 +57,9 @@ JSON
 		*' test '*) want=1 ;;
 		esac
 		expect_status "$want" env CI=true "$@" sh -ec "cd project; $line"
-		[ $service != GitHub ] || [ $want = 0 ] ||
+		[ $service != GitHub ] || [ "$want" = 0 ] ||
 			expect_text out '::error file=stbuild.json,line=6,'
-	done <$service
+	done <"$lines"
 	expect_text project/report.xml 'failures="2" errors="0"'
 	# The picture that is attached is there.
 	path=$(sed -n 's/^\[\[ATTACHMENT|\(.*\)\]\]$/\1/p' project/report.xml | head -1)

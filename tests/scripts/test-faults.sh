@@ -85,6 +85,7 @@ fi
 write_project ',{ "name": "huge", "frame": 0, "width": 16384, "height": 16384, "assert_no_nan": true }'
 case ${ASAN_OPTIONS:-} in
 '')
+	# shellcheck disable=SC3045 # dash and bash have it
 	(ulimit -v 3500000 && expect_status 1 "$STBUILD" test --json)
 	fault memory '16384 x 16384'
 	fault memory "pass 'a' at frame 0"
@@ -103,7 +104,7 @@ expect_text out '  code: compile'
 expect_text out '::error file=a.frag,line=3,'
 expect_text out 'title=first 8x4@1%3A compile::'
 # In a folder of what GitHub checked out; on by itself there.
-expect_status 1 env GITHUB_ACTIONS=true GITHUB_WORKSPACE=$(dirname "$(pwd)") "$STBUILD" test
+expect_status 1 env GITHUB_ACTIONS=true GITHUB_WORKSPACE="$(dirname "$(pwd)")" "$STBUILD" test
 expect_text out "::error file=$(basename "$(pwd)")/a.frag,line=3,"
 expect_status 1 env GITHUB_ACTIONS=true "$STBUILD" test --json
 expect_json out ok false
@@ -149,7 +150,7 @@ expect_text summary.md '| shown: a,b 50% | 8x4@1 | mismatch | rmse is '
 expect_text report.xml '<testsuite name="faults &amp; more" tests="3" failures="1" errors="0" skipped="0" time="'
 expect_text report.xml '<failure type="mismatch" message="rmse is '
 expect_text report.xml "[[ATTACHMENT|$(pwd)/$t-diff.png]]"
-expect_status 1 env GITLAB_CI=true CI_PROJECT_DIR=$(dirname "$(pwd)") "$STBUILD" test --junit gitlab.xml
+expect_status 1 env GITLAB_CI=true CI_PROJECT_DIR="$(dirname "$(pwd)")" "$STBUILD" test --junit gitlab.xml
 expect_text gitlab.xml "[[ATTACHMENT|$(basename "$(pwd)")/$t-diff.png]]"
 # One attachment a line, the difference first.
 expect_equal "$(grep -c '^\[\[ATTACHMENT|.*\]\]$' report.xml)" 3

@@ -105,7 +105,8 @@ static void reports(const struct manifest *m)
 		.is_ok = 1, .has_value = 1, .nlimit = 1,
 		.message = xstrdup("a note") };
 	c->check[1] = (struct suite_check) { .metric = xstrdup("mean"),
-		.code = SUITE_MISMATCH, .has_value = 1, .value = 1.5, .nlimit = 2, .limit = { 0, 1 },
+		.code = SUITE_MISMATCH, .has_value = 1, .value = 1.5,
+		.nlimit = 2, .limit = { 0, 1 },
 		.message = xstrdup("\"<\n") };
 	CHECK(suite_deciding(c) == &c->check[1]);
 	suite_tap(&s, 0, &out);
