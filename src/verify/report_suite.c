@@ -136,6 +136,13 @@ static int show_pictures(struct report *r, cJSON *item,
 			goto out;
 		add_first_pixel(item, c, &expected, &self->picture);
 	}
+	if (c->test->baseline) {
+		judge_accepted(env, c, self, &expected);
+		if (expected.rgb &&
+		    report_picture(r, item, "expected", &expected, err))
+			goto out;
+		add_first_pixel(item, c, &expected, &self->picture);
+	}
 	if (self->picture.rgb &&
 	    report_picture(r, item, "actual", &self->picture, err))
 		goto out;

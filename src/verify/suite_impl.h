@@ -70,6 +70,12 @@ void judged_close(struct judged *v);
 /* Of the values: of 8-bit RGB for the image, else of floats. */
 void judge_hash(const struct judged *v, struct sha256 *out);
 int judge_baseline(struct judging *j, struct err *err) WARN_UNUSED;
+/*
+ * The accepted picture that v is, else the last one; empty when there is none,
+ * or it was not seen here.
+ */
+void judge_accepted(const struct suite_env *env, const struct suite_case *c,
+	const struct judged *v, struct picture *out);
 struct encoder;
 /* What is accepted goes into the verdict's key. */
 void judge_encode_baseline(struct encoder *e, const struct judging *j);

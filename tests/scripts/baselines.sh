@@ -100,6 +100,15 @@ expect_json out 'tests[0].metric' baseline
 expect_pixel target/tests/two-words/4x2@0-expected.png 0 0 '64 255 0 255'
 expect_pixel target/tests/two-words/4x2@0-actual.png 0 0 '128 255 0 255'
 expect_pixel target/tests/two-words/4x2@0-diff.png 0 0 '255 0 0 255'
+# A page shows what was accepted, and what has no baseline as such.
+expect_status 1 "$STBUILD" test --report page --json
+[ "$(grep -o '"expected":"' page/index.html | wc -l)" -ge 4 ] || fail 'no expected pictures'
+rm -r page
+mv baselines new
+expect_status 1 "$STBUILD" test --report page
+expect_text page/index.html '"status":"no-baseline"'
+rm -r page
+mv new baselines
 # Both are right from now on; then the new ones alone.
 expect_status 0 "$STBUILD" approve --add -m 'either way'
 expect_equal "$(wc -l <baselines)" 9
