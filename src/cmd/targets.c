@@ -21,10 +21,11 @@ static int option_frames(const struct manifest *m, const struct target_options *
 		return err_set(err, STATUS_INPUT,
 			"--frame, --time and --frames are mutually exclusive");
 	if (o->frames)
-		return frames_parse(o->frames, frame, n, err);
+		return frames_parse(o->frames, frame, n, err)
+			? err_wrap(err, "in --frames") : 0;
 	if (o->frame) {
 		if (frames_parse(o->frame, frame, n, err))
-			return -1;
+			return err_wrap(err, "in --frame");
 		if (*n != 1)
 			return err_set(err, STATUS_INPUT, "--frame takes one "
 				"frame; --frames takes a list");

@@ -37,6 +37,49 @@ static int unknown_preset(const struct manifest *m, const char *name,
 	return -1;
 }
 
+/* The value of --set within the bounds of uniform i. */
+static int is_in_range(const struct manifest *m, int i,
+	const struct value *value, struct err *err)
+{
+	const struct uniform *u = &m->uniform[i];
+	for (int k = 0; k < value_components(u->type); k++) {
+		int is_int = u->type == VALUE_INT;
+		double x = is_int ? value->i : value->f[k];
+		double min = is_int ? u->min.i : u->min.f[k];
+		double max = is_int ? u->max.i : u->max.f[k];
+		int is_low = u->has_min && x < min;
+		if (!is_low && !(u->has_max && x > max))
+			continue;
+		struct buf text = BUF_INIT;
+		print_double(x, &text);
+		buf_addstr(&text, is_low ? " is below the minimum "
+			: " is above the maximum ");
+		print_double(is_low ? min : max, &text);
+		err_set(err, STATUS_INPUT, "--set %s: %s (uniform[%d].%s)",
+			u->name, buf_str(&text), i, is_low ? "min" : "max");
+		buf_release(&text);
+		return 0;
+	}
+	return 1;
+}
+
+static void unknown_uniform(const struct manifest *m, const char *name,
+	struct err *err)
+{
+	const char *near = nearest(name, m->uniform, m->nuniform,
+		sizeof *m->uniform);
+	struct buf all = BUF_INIT;
+	for (size_t i = 0; i < m->nuniform && i < 20; i++)
+		buf_addf(&all, "%s%s", i ? ", " : "there are: ",
+			m->uniform[i].name);
+	err_set(err, STATUS_INPUT, "--set: unknown uniform '%s'%s%s%s (%s%s)",
+		name, near ? "; did you mean '" : "", near ? near : "",
+		near ? "'?" : "", m->nuniform ? buf_str(&all)
+		: "there are none in the manifest",
+		m->nuniform > 20 ? ", ..." : "");
+	buf_release(&all);
+}
+
 /* NAME=VALUE of the command line. */
 static int set_option(struct variant *v, const char *text, struct err *err)
 {
@@ -53,39 +96,18 @@ static int set_option(struct variant *v, const char *text, struct err *err)
 	char *name = xstrndup(text, n);
 	int i = manifest_uniform(m, name), result = -1;
 	struct value value;
+	struct err inner = ERR_INIT;
 	if (i < 0) {
-		const char *near = nearest(name, m->uniform, m->nuniform,
-			sizeof *m->uniform);
-		err_set(err, STATUS_INPUT, "--set: unknown uniform '%s'%s%s%s",
-			name, near ? "; did you mean '" : "", near ? near : "",
-			near ? "'?" : "");
-		goto out;
+		unknown_uniform(m, name, err);
+	} else if (value_parse(equals + 1, m->uniform[i].type, &value, &inner)) {
+		err_set(err, inner.status, "--set %s: %s (uniform[%d].type)", name,
+			inner.message, i);
+		err_release(&inner);
+	} else if (is_in_range(m, i, &value, err)) {
+		v->base[i] = value;
+		v->is_set[i] = 1;
+		result = 0;
 	}
-	const struct uniform *u = &m->uniform[i];
-	if (value_parse(equals + 1, u->type, &value, err)) {
-		err_wrap(err, "in --set %s", name);
-		goto out;
-	}
-	for (int k = 0; k < value_components(u->type); k++) {
-		int is_int = u->type == VALUE_INT;
-		double x = is_int ? value.i : value.f[k];
-		double min = is_int ? u->min.i : u->min.f[k];
-		double max = is_int ? u->max.i : u->max.f[k];
-		int is_low = u->has_min && x < min;
-		if (!is_low && !(u->has_max && x > max))
-			continue;
-		struct buf number = BUF_INIT;
-		print_double(is_low ? min : max, &number);
-		err_set(err, STATUS_INPUT, "--set %s: the value is %s %s", name,
-			is_low ? "below the minimum" : "above the maximum",
-			buf_str(&number));
-		buf_release(&number);
-		goto out;
-	}
-	v->base[i] = value;
-	v->is_set[i] = 1;
-	result = 0;
-out:
 	free(name);
 	return result;
 }

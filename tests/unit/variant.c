@@ -127,11 +127,11 @@ static void check_refused(void)
 		int width;
 	} row[] = {
 		{ "a", NULL, "NAME=VALUE", 0 },
-		{ "aa=1", NULL, "unknown uniform 'aa'; did you mean 'a'?", 0 },
-		{ "a=9.5", NULL, "above the maximum 9", 0 },
-		{ "b=-1", NULL, "below the minimum 0", 0 },
-		{ "c=0,6", NULL, "above the maximum 5", 0 },
-		{ "b=1.5", NULL, "an integer for an int, got '1.5'", 0 },
+		{ "aa=1", NULL, "unknown uniform 'aa'; did you mean 'a'? (there are: a, b", 0 },
+		{ "a=9.5", NULL, "--set a: 9.5 is above the maximum 9 (uniform[0].max)", 0 },
+		{ "b=-1", NULL, "--set b: -1 is below the minimum 0 (uniform[1].min)", 0 },
+		{ "c=0,6", NULL, "--set c: 6 is above the maximum 5 (uniform[2].max)", 0 },
+		{ "b=1.5", NULL, "an integer for an int, got '1.5' (uniform[1].type)", 0 },
 		{ "a=nan", NULL, "a number for a float", 0 },
 		{ NULL, "hal", "unknown preset 'hal'; did you mean 'half'?", 0 },
 		{ NULL, "zzz", "there are: half, tiny", 0 },
