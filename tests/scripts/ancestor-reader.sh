@@ -200,7 +200,7 @@ JSON
 		expect_no_text err warning
 		expect_status 0 "$ANCESTOR" $volume.sttrace
 	else
-		expect_text err "warning: asset 'the $volume one': project.sttf has no form"
+		expect_text err "warning: asset 'the $volume one': project.sttf cannot"
 		expect_status 1 "$ANCESTOR" $volume.sttrace
 	fi
 done
