@@ -326,7 +326,7 @@ edit "$bundle"/trace.json '/"state": {/d; s/\("project_sttf": {[^}]*}\),/\1/'
 expect_status 1 "$STBUILD" replay "$bundle" --json
 expect_json out exact true
 expect_json out state_valid false
-expect_json out state_difference 'there is none in the bundle'
+expect_json out state_difference 'the bundle contains none'
 
 # Imported, it is a project that captures to the same picture; what only the
 # ancestor's rules gave is then ours.
