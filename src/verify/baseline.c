@@ -158,7 +158,7 @@ int baselines_read(struct baselines *b, const char *file, const char *text,
 		struct baseline item = { .frame = 0 };
 		const char *what = NULL;
 		line++;
-		if (len > 0 && p[len - 1] == '\r')
+		while (len > 0 && p[len - 1] == '\r')
 			len--;
 		if (len > LIMIT_BASELINES_LINE)
 			what = "the line is too long";
