@@ -7,6 +7,7 @@
 
 #include "graph/encoder.h"
 #include "format/bundle.h"
+#include "format/bundle_write.h"
 #include "format/pixel.h"
 #include "format/png.h"
 #include "util/buf.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "capture_impl.h"
-#include "format/bundle.h"
+#include "format/bundle_write.h"
 #include "util/fs.h"
 #include "util/mem.h"
 #include "util/proc.h"

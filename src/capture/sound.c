@@ -7,7 +7,7 @@
 #include "graph/keys.h"
 #include "project/image.h"
 #include "render/sound.h"
-#include "format/bundle.h"
+#include "format/bundle_write.h"
 #include "format/wav.h"
 #include "util/fs.h"
 #include "util/log.h"

@@ -6,7 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/session.h"
-#include "format/bundle.h"
+#include "format/bundle_write.h"
 #include "capture/sound.h"
 #include "util/fs.h"
 #include "util/mem.h"

@@ -5,7 +5,7 @@
 
 #include "util/limits.h"
 #include "format/base64.h"
-#include "format/bundle.h"
+#include "format/bundle_write.h"
 #include "format/fields.h"
 #include "format/png.h"
 #include "util/map.h"

@@ -5,6 +5,7 @@
 
 #include "graph/encoder.h"
 #include "suite_impl.h"
+#include "format/bundle_write.h"
 #include "util/buf.h"
 #include "util/mem.h"
 #include "util/proc.h"

@@ -1,4 +1,5 @@
 #include "format/bundle.h"
+#include "format/bundle_write.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "test.h"
+#include "format/bundle_write.h"
 #include "format/png.h"
 #include "format/ststate.h"
 #include "util/fs.h"
