@@ -140,22 +140,10 @@ static void row_rgb8(enum format format, const unsigned char *in, size_t n,
 	}
 }
 
-static size_t texel_bytes(enum format format)
-{
-	switch (format) {
-	case FORMAT_RGBA32F: return 16;
-	case FORMAT_RG32F:
-	case FORMAT_RGBA16F: return 8;
-	case FORMAT_R32F:
-	case FORMAT_RGBA8: break;
-	}
-	return 4;
-}
-
 void pixel_to_rgb8(enum format format, const void *texel, int width,
 	int height, uint8_t *rgb)
 {
-	size_t n = (size_t)width, stride = n * texel_bytes(format);
+	size_t n = (size_t)width, stride = n * format_bytes(format);
 	const unsigned char *in = texel;
 	for (int y = 0; y < height; y++)
 		row_rgb8(format, in + (size_t)(height - 1 - y) * stride, n,

@@ -38,8 +38,15 @@ static int storage_by_name(const void *a, const void *b)
 
 /* Formats of buffers; the others are those of cubemaps' faces and the image. */
 static const enum format buffer_format[] = {
-	FORMAT_RGBA32F, FORMAT_R32F, FORMAT_RG32F, FORMAT_RGBA16F
+#define FORMAT(name, ...) FORMAT_##name,
+#define TARGET(...)
+#include "project/format.def"
 };
+static const char buffer_format_words[] =
+#define FORMAT(name, word, ...) " " word
+#define TARGET(...)
+#include "project/format.def"
+	;
 #define NFORMAT (sizeof buffer_format / sizeof buffer_format[0])
 
 /* Sets at and bytes behind the header. Returns the length of the file. */
@@ -249,8 +256,8 @@ static int read_formats(const struct fields *f, struct state *out)
 			k++;
 		if (k == NFORMAT)
 			return fields_fail(f, c, "buffer_formats",
-				"the format of '%.64s' must be r32f, rg32f, "
-				"rgba16f or rgba32f", c->string);
+				"the format of '%.64s' must be one of:%s",
+				c->string, buffer_format_words);
 		b->format = buffer_format[k];
 		n++;
 	}

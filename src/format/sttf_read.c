@@ -30,8 +30,16 @@ static const char *const filter_names[] = {
 };
 static const char *const wrap_names[] = { "Repeat", "Clamp", NULL };
 static const char *const format_names[] = {
-	"RGBA32F", "R32F", "RG32F", "RGBA16F", NULL
+#define FORMAT(name, word, document, ...) document,
+#define TARGET(...)
+#include "project/format.def"
+	NULL
 };
+static const char format_words[] =
+#define FORMAT(name, word, document, ...) " " document
+#define TARGET(...)
+#include "project/format.def"
+	;
 static const char *const uniform_types[] = {
 	"Int", "Float", "Vec2", "Vec3", "Vec4", NULL
 };
@@ -463,7 +471,7 @@ static int read_extra_formats(struct node *n, const struct fields *f)
 			k++;
 		if (!format_names[k])
 			return fields_fail(f, c, "extraRenderFormats",
-				"R32F, RG32F, RGBA16F or RGBA32F is expected");
+				"expected one of:%s", format_words);
 		if (n->noutput > LIMIT_EXTRA_OUTPUTS)
 			return fields_fail(f, c, "extraRenderFormats",
 				"more than %d extra outputs",

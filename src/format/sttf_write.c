@@ -30,16 +30,9 @@ static const char *shader_type(enum pass_kind kind)
 		? "Compute" : "Image";
 }
 
-/* STTF spells formats in capitals. */
 static cJSON *format_json(enum format format)
 {
-	char *text = xstrdup(format_name(format));
-	for (char *p = text; *p; p++)
-		if (*p >= 'a' && *p <= 'z')
-			*p = (char)(*p - 'a' + 'A');
-	cJSON *json = cJSON_CreateString(text);
-	free(text);
-	return json;
+	return cJSON_CreateString(format_document_name(format));
 }
 
 static cJSON *add_node(struct writer *w, const char *class, const char *name)

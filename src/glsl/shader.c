@@ -197,23 +197,6 @@ static const char *sampler_of(const struct manifest *m,
 	return in->kind == INPUT_VOLUME ? "sampler3D" : "sampler2D";
 }
 
-static const char *texel_layout(enum format format)
-{
-	switch (format) {
-	case FORMAT_RGBA32F:
-		return "rgba32f";
-	case FORMAT_R32F:
-		return "r32f";
-	case FORMAT_RG32F:
-		return "rg32f";
-	case FORMAT_RGBA16F:
-		return "rgba16f";
-	case FORMAT_RGBA8:
-		return "rgba8";
-	}
-	BUG("format %d", (int)format);
-}
-
 /* ANCESTOR 38, as they are when nothing plays. */
 static void add_audio_words(struct buf *out)
 {
@@ -303,7 +286,7 @@ static void add_declarations(struct buf *out, const struct plan *plan,
 			size->local_size[1], size->local_size[2]);
 		for (int k = 0; k <= pass->nextra_output; k++) {
 			buf_addf(out, "layout(%s, binding = %d) uniform image2D iOutput",
-				texel_layout(k ? pass->extra_output[k - 1]
+				format_name(k ? pass->extra_output[k - 1]
 					: pass->format), k);
 			if (k)
 				buf_addf(out, "%d", k);

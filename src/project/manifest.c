@@ -9,20 +9,36 @@
 const char *format_name(enum format f)
 {
 	static const char *const name[] = {
-		"rgba32f", "r32f", "rg32f", "rgba16f", "rgba8"
+#define FORMAT(name, word, ...) word,
+#include "project/format.def"
+	};
+	return name[f];
+}
+
+const char *format_document_name(enum format f)
+{
+	static const char *const name[] = {
+#define FORMAT(name, word, document, ...) document,
+#include "project/format.def"
 	};
 	return name[f];
 }
 
 size_t format_bytes(enum format f)
 {
-	static const size_t bytes[] = { 16, 4, 8, 8, 4 };
+	static const size_t bytes[] = {
+#define FORMAT(name, word, document, bytes, ...) bytes,
+#include "project/format.def"
+	};
 	return bytes[f];
 }
 
 int format_channels(enum format f)
 {
-	static const int channels[] = { 4, 1, 2, 4, 4 };
+	static const int channels[] = {
+#define FORMAT(name, word, document, bytes, channels, ...) channels,
+#include "project/format.def"
+	};
 	return channels[f];
 }
 

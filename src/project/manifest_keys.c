@@ -25,7 +25,11 @@ static const char *const asset_kinds[] = {
 static const char *const pass_kinds[] = {
 	"image", "buffer", "cubemap", "compute", "sound"
 };
-static const char *const formats[] = { "rgba32f", "r32f", "rg32f", "rgba16f" };
+static const char *const formats[] = {
+#define FORMAT(name, word, ...) word,
+#define TARGET(...)
+#include "project/format.def"
+};
 static const char *const input_kinds[] = {
 	"pass", "texture", "cubemap", "volume", "keyboard", "music", "video",
 	"webcam"

@@ -5,11 +5,9 @@
 #include "util/mem.h"
 
 static const struct texel_format texel_table[] = {
-	[TEXEL_RGBA32F] = { GL_RGBA32F, GL_RGBA, GL_FLOAT, 16, "rgba32f" },
-	[TEXEL_R32F] = { GL_R32F, GL_RED, GL_FLOAT, 4, "r32f" },
-	[TEXEL_RG32F] = { GL_RG32F, GL_RG, GL_FLOAT, 8, "rg32f" },
-	[TEXEL_RGBA16F] = { GL_RGBA16F, GL_RGBA, GL_HALF_FLOAT, 8, "rgba16f" },
-	[TEXEL_RGBA8] = { GL_RGBA8, GL_RGBA, GL_UNSIGNED_BYTE, 4, "rgba8" },
+#define FORMAT(name, word, document, bytes, channels, internal, format, type) \
+	[TEXEL_##name] = { internal, format, type, bytes, word },
+#include "project/format.def"
 	[TEXEL_R8] = { GL_R8, GL_RED, GL_UNSIGNED_BYTE, 1, "r8" }
 };
 

@@ -183,9 +183,9 @@ static void test_versions(void)
 		{ HEAD(3) AB ",\"buffer_formats\":{\"a\":\"r32f\","
 			"\"b\":\"rgba16f\"}}", 64, NULL },
 		{ HEAD(3) AB ",\"buffer_formats\":{\"a\":\"rgba8\","
-			"\"b\":\"rgba16f\"}}", 64, "must be r32f" },
+			"\"b\":\"rgba16f\"}}", 64, "must be one of: rgba32f" },
 		{ HEAD(3) AB ",\"buffer_formats\":{\"a\":1,\"b\":2}}", 64,
-			"must be r32f" },
+			"must be one of: rgba32f" },
 		{ HEAD(3) "\"buffers\":[],\"storage_buffers\":{\"s\":4}}", 4,
 			"format 4" },
 		{ HEAD(4) "\"buffers\":[],\"storage_buffers\":{\"s\":4}}", 4,

@@ -29,11 +29,8 @@ enum pass_kind {
 
 /* Texel formats of outputs. RGBA8 is the image's target alone. */
 enum format {
-	FORMAT_RGBA32F,
-	FORMAT_R32F,
-	FORMAT_RG32F,
-	FORMAT_RGBA16F,
-	FORMAT_RGBA8
+#define FORMAT(name, ...) FORMAT_##name,
+#include "project/format.def"
 };
 
 enum asset_kind { ASSET_TEXTURE, ASSET_CUBEMAP, ASSET_VOLUME, ASSET_VIDEO };
@@ -301,6 +298,7 @@ int manifest_preset(const struct manifest *m, const char *name);
 
 /* Enum names as the manifest spells them ("rgba32f", "buffer", "nearest"). */
 const char *format_name(enum format f);
+const char *format_document_name(enum format f);	/* as STTF does: "RGBA32F" */
 const char *pass_kind_name(enum pass_kind k);
 const char *asset_kind_name(enum asset_kind k);
 const char *input_kind_name(enum input_kind k);

@@ -90,9 +90,11 @@ struct texture_desc {
 	enum texture_kind kind;
 	int width, height, depth;	/* of level 0 (a face for CUBE) */
 	/* Texel format: one of enum format, or for assets u8/f32 x 1/4 channels. */
-	enum texel { TEXEL_RGBA32F = FORMAT_RGBA32F, TEXEL_R32F = FORMAT_R32F,
-		TEXEL_RG32F = FORMAT_RG32F, TEXEL_RGBA16F = FORMAT_RGBA16F,
-		TEXEL_RGBA8 = FORMAT_RGBA8, TEXEL_R8 } texel;
+	enum texel {
+#define FORMAT(name, ...) TEXEL_##name = FORMAT_##name,
+#include "project/format.def"
+		TEXEL_R8
+	} texel;
 	int has_mips;			/* room for the whole chain */
 	/* Reads (r, 0, 0, 1): GL's own rule for one channel. */
 	int is_red_only;
