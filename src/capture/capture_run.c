@@ -125,6 +125,25 @@ static int is_same_node(const struct runner *r, uint32_t node,
 	return 1;
 }
 
+/* With -B: the rival's bytes are of this run, as the node's are. */
+static void note_rival(struct runner *r, uint32_t node, const struct sha256 *rival)
+{
+	const struct keys *k = &r->group->keys;
+	struct take take[TAKE_MAX];
+	size_t n = keys_takes(k, node, take);
+
+	map_put(&r->capture->drawn, rival->byte, SHA256_SIZE, 1);
+	for (size_t i = 0; i < n; i++) {
+		struct sha256 theirs;
+		if (take[i].kind != TAKE_STORAGE || !take[i].is_written)
+			continue;
+		const struct version *v = &k->version[take[i].next_version];
+		keys_version_key(rival, k->scene->graph->storage[v->storage],
+			&theirs);
+		map_put(&r->capture->drawn, theirs.byte, SHA256_SIZE, 1);
+	}
+}
+
 /* 1 when all that the node makes and the plan wants has arrived. */
 static int has_arrived(const struct group *g, uint32_t node)
 {
@@ -168,7 +187,7 @@ static int rivalry_judge(struct runner *r, uint32_t node, struct err *err)
 		if (sha256_equal(&rival[i], &g->keys.key[node]) ||
 		    !is_same_node(r, node, &rival[i]))
 			continue;
-		map_put(&r->capture->drawn, rival[i].byte, SHA256_SIZE, 1);
+		note_rival(r, node, &rival[i]);
 		r->capture->nalias++;
 		const struct sha256 *plain = keys_plain(&g->keys, node);
 		if (store_add_alias(store, &g->keys.key[node], &rival[i], err) ||

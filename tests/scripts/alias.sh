@@ -145,3 +145,36 @@ shared buffer '' '4' '0, 2, 9'
 shared buffer '' '7, 8' '1'
 shared compute "$storage" '0, 3, 6' '2, 5'
 shared compute "$storage" '5' '0, 4'
+
+# With -B a buffer that an earlier text filled with the same bytes is of this
+# run, too: nothing is drawn twice.
+rm -rf .stbuild target
+cat >stbuild.json <<'JSON'
+{
+	"format": 1,
+	"project": { "name": "written" },
+	"render": { "width": 4, "height": 4 },
+	"pass": [
+		{ "name": "sim", "kind": "buffer", "source": "sim.frag", "storage": [
+			{ "binding": 1, "name": "count", "size": 16 } ] },
+		{ "name": "image", "kind": "image", "source": "image.frag",
+			"input": [ { "channel": 0, "source": "sim" } ] }
+	],
+	"trace": [ { "name": "a", "frames": [ 0, 3 ] } ]
+}
+JSON
+cat >sim.frag <<'GLSL'
+layout(std430, binding = 1) buffer Count { int n; };
+void mainImage(out vec4 c, in vec2 p)
+{
+	int one = 1;
+	if (ivec2(p) == ivec2(0))
+		n += one;
+	c = vec4(iFrame, 0.0, 0.0, 1.0);
+}
+GLSL
+capture 0 6
+edit sim.frag 's/one/step1/g'
+capture 0 6 -B
+expect_status 0 "$STBUILD" -q
+capture 0 6 -B
