@@ -201,6 +201,40 @@ static void new_project(struct project *pr)
 	pr->step_value = 20 + under(10);
 }
 
+/*
+ * Another kind of project: a simulation that traces share, and behind it one
+ * that each trace has of its own by a uniform.
+ */
+static void make_chain(struct project *pr)
+{
+	memset(pr->pass, 0, sizeof pr->pass);
+	pr->npass = 3;
+	for (int p = 0; p < pr->npass; p++) {
+		struct pass *pass = &pr->pass[p];
+		new_pass(pr, p, 0);
+		pass->rank = p == 0 ? 100 : p;
+		for (int c = 0; c < NCHANNEL; c++)
+			pass->input[c] = (struct input){ .source = NONE };
+		pass->input[0] = (struct input){ .source = p == 0 ? 2 : p,
+			.is_previous = p > 0, .filter = 1, .is_read = 1 };
+		if (p > 0)
+			pass->width = pass->height = 4;
+		pass->uniform = p == 2 ? 1 : NONE;
+		pass->uses_size = 0;
+	}
+	pr->pass[2].input[1] = (struct input){ .source = 1, .filter = 1,
+		.is_read = 1 };
+	if (pr->pass[1].kind == COMPUTE && chance(50))
+		pr->pass[1].storage = STORAGE_WRITE;
+	for (int i = 0; i < NTRACE; i++) {
+		struct trace *t = &pr->trace[i];
+		new_frames(t);
+		t->is_on = i < 2 || chance(50);
+		t->has_set = i > 0;
+		t->set = i;
+	}
+}
+
 /* Texts --------------------------------------------------------------------------- */
 
 static void write_reads(const struct project *pr, const struct pass *p, struct buf *b)
@@ -1198,10 +1232,14 @@ static void bundle_name(int trace, int frame, char out[64])
 	snprintf(out, 64, "t%d@%d", trace, frame);
 }
 
-static int same_variant(const struct trace *a, const struct trace *b)
+/* What a trace sets to the default is as good as not set. */
+static int same_variant(const struct project *pr, const struct trace *a,
+	const struct trace *b)
 {
-	return a->width == b->width && a->height == b->height &&
-		a->has_set == b->has_set && (!a->has_set || a->set == b->set);
+	int x = a->has_set ? a->set : pr->uniform[1];
+	int y = b->has_set ? b->set : pr->uniform[1];
+
+	return a->width == b->width && a->height == b->height && x == y;
 }
 
 /* Marks the frames whose bundles are not what is on record. */
@@ -1284,7 +1322,7 @@ static int oracle_run(const struct project *pr)
 		if (!pr->trace[i].is_on || is_done[i])
 			continue;
 		for (int j = i; j < NTRACE; j++)
-			if (pr->trace[j].is_on && same_variant(&pr->trace[i],
+			if (pr->trace[j].is_on && same_variant(pr, &pr->trace[i],
 			    &pr->trace[j]))
 				is_in[j] = is_done[j] = 1;
 		ndraw += run_variant(pr, is_in, &pr->trace[i]);
@@ -1333,6 +1371,18 @@ static int capture(const char *dir, const char *option)
 	free(command);
 	free(out);
 	return ndraw;
+}
+
+/* What a capture has left is current. */
+static void expect_quiet(const char *dir)
+{
+	char *command = xasprintf("exec '%s' -C '%s' -q >'%s.out' 2>&1 "
+		"</dev/null", stbuild, dir, dir);
+	int status = system(command);
+
+	if (status != 0)
+		complain("after a capture, -q ended with %d", status);
+	free(command);
 }
 
 static void compare_bundles(const struct project *pr)
@@ -1560,6 +1610,8 @@ static void check(const struct project *pr, const char *option, int counts_are_k
 	counts_are_known &= !is_ambiguous;
 	if (counts_are_known && got != want)
 		complain("%d draws, not %d", got, want);
+	if (!has_deleted)
+		expect_quiet("now");
 	/*
 	 * Once more: nothing is left to do. But an alias that a later variant
 	 * finds may lead an earlier one to objects that were deleted.
@@ -1593,6 +1645,8 @@ static int round_of(uint64_t number, int is_verbose)
 	oracle_forget();
 	remake_dir("now");
 	new_project(&version[n++]);
+	if (number % 4 == 0)
+		make_chain(&version[0]);
 	int is_known = version[0].checkpoint >= 0;
 	int nedit = version[0].npass > 1 && version[0].pass[1].kind == CUBEMAP ? 3 : 10;
 	const char *what = "at first";
