@@ -4,8 +4,9 @@
 /*
  * Private to captures. capture.c makes groups of requests and decides what is
  * current; capture_inputs.c reads assets, programs and git's state;
- * capture_run.c plans and runs sweeps; capture_write.c writes bundles and
- * records them; capture_why.c keeps account of what they came from.
+ * capture_run.c plans and runs sweeps; candidates.c finds aliases; products.c
+ * brings bytes to the store; capture_write.c writes bundles and records
+ * them; capture_why.c keeps account of what they came from.
  */
 
 #include "group.h"

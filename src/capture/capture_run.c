@@ -1,11 +1,12 @@
 #include "capture_impl.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "candidates.h"
+#include "products.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/proc.h"
@@ -20,413 +21,6 @@
 
 #define MISSES_MAX 100	/* in a run: more are no accident, but a store that cannot be read */
 #define PROGRESS_NS 100000000LL	/* between two calls of env->progress */
-
-/* A product's bytes on their way to an object. */
-struct store_job {
-	struct pool_job job;
-	struct runner *runner;
-	struct slab *slab;
-	size_t n;
-	char *store_dir;
-	struct sha256 key;
-	int index;
-	uint32_t node;
-	struct sha256 object;
-	struct err err;
-	int rc;
-	struct store_job *next;		/* runner.held */
-};
-
-/*
- * The hash of an object that was loaded: checked beside the draws, and waited
- * for before anything is recorded that came of them.
- */
-struct verify_job {
-	struct pool_job job;
-	struct runner *runner;
-	int fd;
-	struct sha256 object;
-	uint64_t n;
-	int is_whole;
-};
-
-/* Rivals -------------------------------------------------------------------------- */
-
-/*
- * An edit that changes no pixel is found out here: a node whose products are
- * those of an earlier node at the same place becomes its alias, and what reads
- * it is planned again with the earlier key.
- */
-
-static char *node_shape(const struct group *g, int p)
-{
-	const struct pass *pass = &g->variant.manifest->pass[p];
-	struct buf text = BUF_INIT;
-	int w, h;
-
-	target_size(&g->variant, p, &w, &h);
-	buf_addf(&text, "%dx%d %s %s", w, h, pass_kind_name(pass->kind),
-		format_name(pass->format));
-	for (int i = 0; i < pass->nextra_output; i++)
-		buf_addf(&text, " %s", format_name(pass->extra_output[i]));
-	return buf_detach(&text);
-}
-
-static size_t find_rivals(const struct runner *r, uint32_t node,
-	struct sha256 *out, size_t max)
-{
-	const struct group *g = r->group;
-	int p = keys_node_pass(&g->keys, node);
-	char *shape = node_shape(g, p);
-	struct node_row place = { .key = g->keys.key[node],
-		.pass = g->variant.manifest->pass[p].name,
-		.frame = keys_node_frame(&g->keys, node), .shape = shape };
-	size_t n = store_rivals(r->capture->env->programs.store, &place, out,
-		max);
-
-	free(shape);
-	return n;
-}
-
-static int same_product(struct store *store, const struct sha256 *a,
-	const struct sha256 *b, int index)
-{
-	struct product x, y;
-
-	return store_product(store, a, index, &x) &&
-		store_product(store, b, index, &y) && x.size == y.size &&
-		sha256_equal(&x.object, &y.object);
-}
-
-/* 1 when everything the node made is what the rival has. */
-static int is_same_node(const struct runner *r, uint32_t node,
-	const struct sha256 *rival)
-{
-	struct store *store = r->capture->env->programs.store;
-	const struct keys *k = &r->group->keys;
-	const struct pass *pass = &r->group->variant.manifest->pass[
-		keys_node_pass(k, node)];
-	struct take take[TAKE_MAX];
-	size_t n = keys_takes(k, node, take);
-
-	for (int i = 0; i <= pass->nextra_output; i++)
-		if (!same_product(store, &k->key[node], rival, i))
-			return 0;
-	for (size_t i = 0; i < n; i++) {
-		struct sha256 theirs;
-		if (take[i].kind != TAKE_STORAGE || !take[i].is_written)
-			continue;
-		const struct version *v = &k->version[take[i].next_version];
-		keys_version_key(rival, k->scene->graph->storage[v->storage],
-			&theirs);
-		if (!same_product(store, &v->key, &theirs, 0))
-			return 0;
-	}
-	return 1;
-}
-
-/* With -B: the rival's bytes are of this run, as the node's are. */
-static void note_rival(struct runner *r, uint32_t node, const struct sha256 *rival)
-{
-	const struct keys *k = &r->group->keys;
-	struct take take[TAKE_MAX];
-	size_t n = keys_takes(k, node, take);
-
-	map_put(&r->capture->drawn, rival->byte, SHA256_SIZE, 1);
-	for (size_t i = 0; i < n; i++) {
-		struct sha256 theirs;
-		if (take[i].kind != TAKE_STORAGE || !take[i].is_written)
-			continue;
-		const struct version *v = &k->version[take[i].next_version];
-		keys_version_key(rival, k->scene->graph->storage[v->storage],
-			&theirs);
-		map_put(&r->capture->drawn, theirs.byte, SHA256_SIZE, 1);
-	}
-}
-
-/* 1 when all that the node makes and the plan wants has arrived. */
-static int has_arrived(const struct group *g, uint32_t node)
-{
-	struct take take[TAKE_MAX];
-	size_t n = keys_takes(&g->keys, node, take);
-
-	if (!g->is_stored[node])
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		if (take[i].kind == TAKE_STORAGE && take[i].is_written &&
-		    g->plan.version[take[i].next_version].is_wanted &&
-		    g->plan.version[take[i].next_version].action ==
-		    ACTION_DRAW &&
-		    !g->is_version_stored[take[i].next_version])
-			return 0;
-	return 1;
-}
-
-static int is_taken(const struct group *g, uint32_t node)
-{
-	return keys_is_taken(&g->keys, node);
-}
-
-/* Called whenever something of the node has arrived. */
-static int rivalry_judge(struct runner *r, uint32_t node, struct err *err)
-{
-	struct store *store = r->capture->env->programs.store;
-	struct group *g = r->group;
-	struct sha256 rival[16];
-
-	/* Once: a checkpoint may bring more of it when others were drawn on it. */
-	if (!g->plan.node[node].is_wanted ||
-	    g->rivalry[node] == RIVALRY_CLOSED || !has_arrived(g, node))
-		return 0;
-	size_t n = find_rivals(r, node, rival, sizeof rival / sizeof *rival);
-	g->rivalry[node] = RIVALRY_CLOSED;
-	for (size_t i = 0; i < n; i++) {
-		struct sha256 earlier;
-		if (store_alias(store, &rival[i], &earlier))
-			rival[i] = earlier;
-		if (sha256_equal(&rival[i], &g->keys.key[node]) ||
-		    !is_same_node(r, node, &rival[i]))
-			continue;
-		note_rival(r, node, &rival[i]);
-		r->capture->nalias++;
-		const struct sha256 *plain = keys_plain(&g->keys, node);
-		if (store_add_alias(store, &g->keys.key[node], &rival[i], err) ||
-		    (!sha256_equal(plain, &g->keys.key[node]) &&
-		    store_add_alias(store, plain, &rival[i], err)))
-			return -1;
-		if (is_taken(g, node))
-			g->needs_rekey = 1;
-		else
-			keys_replace(&g->keys, node, &rival[i]);
-		return 0;
-	}
-	return 0;
-}
-
-static int hook_is_settled(void *data, uint32_t node)
-{
-	struct runner *r = data;
-	struct group *g = r->group;
-	struct sha256 rival;
-
-	/* Nothing that follows hangs on a node that nobody takes. */
-	if (!is_taken(g, node))
-		return !g->needs_rekey;
-	if (g->rivalry[node] == RIVALRY_UNKNOWN)
-		g->rivalry[node] = find_rivals(r, node, &rival, 1) ?
-			RIVALRY_OPEN : RIVALRY_NONE;
-	return g->rivalry[node] != RIVALRY_OPEN && !g->needs_rekey;
-}
-
-/* Products on their way to the store ------------------------------------------------ */
-
-static void run_store(struct pool_job *job)
-{
-	struct store_job *s = job->data;
-
-	s->rc = object_write(s->store_dir, s->slab->data, s->n, &s->object,
-		&s->err);
-}
-
-static int hook_take(void *data, const struct sha256 *key, int index, uint32_t node,
-	struct slab *slab, struct err *err)
-{
-	struct runner *r = data;
-	struct store_job *s = xcalloc(1, sizeof *s);
-
-	(void)err;
-	s->runner = r;
-	s->slab = slab;
-	s->n = slab->size;
-	s->store_dir = xstrdup(store_dir(r->capture->env->programs.store));
-	s->key = *key;
-	s->index = index;
-	s->node = node;
-	s->job.run = run_store;
-	s->job.data = s;
-	r->nstoring++;
-	pool_add(r->capture->pool, &s->job);
-	return 0;
-}
-
-/* The row of a node that was drawn: its place, and the time it took. */
-static int record_node(struct runner *r, uint32_t node, const char *shape,
-	struct err *err)
-{
-	const struct group *g = r->group;
-	int p = keys_node_pass(&g->keys, node);
-	struct node_row row = { .key = g->keys.key[node],
-		.pass = g->variant.manifest->pass[p].name,
-		.gpu_ns = g->gpu_ns[node], .shape = shape,
-		.frame = keys_node_frame(&g->keys, node) };
-
-	target_size(&g->variant, p, &row.width, &row.height);
-	return store_add_node(r->capture->env->programs.store, &row, err);
-}
-
-static int note_stored(struct runner *r, const struct store_job *s,
-	struct err *err)
-{
-	struct group *g = r->group;
-	const struct pass *pass = &g->variant.manifest->pass[
-		keys_node_pass(&g->keys, s->node)];
-
-	if (sha256_equal(&s->key, &g->keys.key[s->node])) {
-		if (++g->noutput_stored[s->node] == 1 + pass->nextra_output)
-			g->is_stored[s->node] = 1;
-		/* Of a checkpoint: nobody's rival, so it has no shape. */
-		if (g->is_stored[s->node] &&
-		    !g->plan.node[s->node].is_wanted &&
-		    record_node(r, s->node, "", err))
-			return -1;
-	} else {
-		struct take take[TAKE_MAX];
-		size_t n = keys_takes(&g->keys, s->node, take);
-		for (size_t i = 0; i < n; i++)
-			if (take[i].kind == TAKE_STORAGE && sha256_equal(
-			    &g->keys.version[take[i].next_version].key,
-			    &s->key))
-				g->is_version_stored[take[i].next_version] = 1;
-	}
-	if (group_bind_like(g, r->capture->env->programs.store, s->node, err))
-		return -1;
-	return rivalry_judge(r, s->node, err);
-}
-
-static int record_stored(struct store_job *s, struct err *err)
-{
-	struct runner *r = s->runner;
-	struct product product = { s->key, s->index, s->object, s->n };
-	int rc = s->rc;
-
-	r->nstoring--;
-	if (rc == 0)
-		map_put(&r->capture->written, s->object.byte, SHA256_SIZE, 1);
-	if (rc < 0) {
-		err_move(err, &s->err);
-	} else if (r->has_rotten) {
-		rc = 0;		/* drawn from other bytes than its key says */
-	} else {
-		rc = store_add_product(r->capture->env->programs.store,
-			&product, err);
-		if (rc == 0)
-			rc = note_stored(r, s, err);
-	}
-	err_release(&s->err);
-	free(s->store_dir);
-	free(s);
-	return rc;
-}
-
-static int end_store(struct store_job *s, struct err *err)
-{
-	struct runner *r = s->runner;
-
-	worker_slab_put(r->worker, s->slab);
-	if (r->nverifying == 0)
-		return record_stored(s, err);
-	s->next = r->held;
-	r->held = s;
-	return 0;
-}
-
-static void run_verify(struct pool_job *job)
-{
-	struct verify_job *v = job->data;
-
-	v->is_whole = object_hash(v->fd, &v->object, v->n);
-}
-
-static int end_verify(struct verify_job *v, struct err *err)
-{
-	struct runner *r = v->runner;
-	int rc = 0;
-
-	object_checked(r->capture->env->programs.store, &v->object,
-		v->is_whole);
-	r->has_rotten |= !v->is_whole;
-	close(v->fd);
-	free(v);
-	if (--r->nverifying > 0)
-		return 0;
-	while (r->held) {
-		struct store_job *s = r->held;
-		struct err now = ERR_INIT;
-		r->held = s->next;
-		if (record_stored(s, &now) && rc == 0) {
-			err_move(err, &now);
-			rc = -1;
-		}
-		err_release(&now);
-	}
-	return rc;
-}
-
-/* The bytes behind fd are used from now on; it stays the caller's. 0 or -1. */
-static int verify_later(struct runner *r, int fd,
-	const struct product *product)
-{
-	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-
-	/* Too many files are open: at once, then. */
-	if (own < 0) {
-		int is_whole = object_hash(fd, &product->object,
-			product->size);
-		object_checked(r->capture->env->programs.store,
-			&product->object, is_whole);
-		return is_whole ? 0 : -1;
-	}
-	struct verify_job *v = xcalloc(1, sizeof *v);
-	v->runner = r;
-	v->fd = own;
-	v->object = product->object;
-	v->n = product->size;
-	v->job.run = run_verify;
-	v->job.data = v;
-	r->nverifying++;
-	pool_add(r->capture->pool, &v->job);
-	return 0;
-}
-
-static int end_job(struct pool_job *job, struct err *err)
-{
-	return job->run == run_store ? end_store(job->data, err) :
-		job->run == run_verify ? end_verify(job->data, err) :
-		capture_end_assembly(job, err);
-}
-
-/*
- * Collects finished jobs: bytes that are stored, bundles that are written; in
- * one transaction.
- */
-static int collect(struct capture *c, int wait, struct err *err)
-{
-	struct store *store = c->env->programs.store;
-	struct pool_job *job = pool_take(c->pool, wait);
-	int rc = 0;
-
-	if (!job)
-		return 0;
-	int has_begun = store_begin(store, err) == 0;
-	rc = has_begun ? 0 : -1;
-	for (; job; job = pool_take(c->pool, wait)) {
-		struct err now = ERR_INIT;
-		int one = end_job(job, &now);
-		if (one != 0 && rc == 0)
-			err_move(err, &now);
-		err_release(&now);
-		rc = rc != 0 ? rc : one;
-	}
-	c->ncollected++;
-	if (rc == 0)
-		return store_commit(store, err);
-	/* What did arrive before the fault is kept, if the fault lets it. */
-	struct err late = ERR_INIT;
-	if (has_begun && store_commit(store, &late))
-		log_verbose("%s", late.message);
-	err_release(&late);
-	return -1;
-}
 
 /* Hooks of plans and sweeps ---------------------------------------------------------- */
 
@@ -474,7 +68,7 @@ static int hook_open(void *data, const struct sha256 *key, int index, size_t n)
 	if (!store_product(store, key, index, &product) || product.size != n)
 		return -1;
 	int fd = object_open(store, &product.object, n, &is_whole);
-	if (fd >= 0 && !is_whole && verify_later(r, fd, &product)) {
+	if (fd >= 0 && !is_whole && product_check_later(r, fd, &product)) {
 		close(fd);
 		return -1;
 	}
@@ -522,8 +116,8 @@ static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err
 	/* Frames between captured ones are never read back: no row for them. */
 	if (!g->plan.node[node].is_wanted)
 		return 0;
-	char *shape = node_shape(g, p);
-	int rc = record_node(r, node, shape, err);
+	char *shape = candidates_shape(g, p);
+	int rc = product_record_node(r, node, shape, err);
 	free(shape);
 	if (rc != 0)
 		return -1;
@@ -686,8 +280,8 @@ static int give_up_store(struct runner *r, struct err *err)
 /* Plans what is left of a group and sends it off. */
 static int start_sweep(struct runner *r, struct err *err)
 {
-	struct sweep_hooks hooks = { r, hook_open, hook_loaded, hook_take,
-		hook_is_settled, hook_checkpoint, hook_drew, hook_program, hook_image };
+	struct sweep_hooks hooks = { r, hook_open, hook_loaded, product_take,
+		candidates_settled, hook_checkpoint, hook_drew, hook_program, hook_image };
 
 	if (r->nround++ == MISSES_MAX)
 		return give_up_store(r, err);
@@ -815,7 +409,7 @@ static int sweep_failed(struct runner *r, struct err *cause, struct err *err)
 	errs_take(&c->fault, cause);
 	/* Slabs must be back before the worker goes. */
 	while (r->nstoring > 0 || r->nverifying > 0)
-		if (collect(c, 1, err))
+		if (product_collect(c, 1, err))
 			return -1;
 	if (!c->env->keep_going) {
 		capture_make_plan(c, r->group);
@@ -830,7 +424,7 @@ static int sweep_again(struct runner *r, struct err *err)
 	if (r->sweep)
 		end_sweep(r);
 	while (r->nstoring > 0 || r->nverifying > 0)
-		if (collect(r->capture, 1, err))
+		if (product_collect(r->capture, 1, err))
 			return -1;
 	r->has_rotten = 0;
 	if (r->nmiss++ == MISSES_MAX)
@@ -946,7 +540,7 @@ int capture_run_groups(struct capture *c, struct err *err)
 		c->is_waiting &= !has_ended;
 		size_t before = c->ncollected;
 		if (rc >= 0)
-			rc = collect(c, 0, err);
+			rc = product_collect(c, 0, err);
 		report_progress(c);
 		/* What has come in may be what a runner waits for. */
 		if (rc == 0 && !has_ended && c->ncollected == before)
@@ -958,7 +552,7 @@ int capture_run_groups(struct capture *c, struct err *err)
 		if (c->runner[i].sweep)
 			end_sweep(&c->runner[i]);
 	struct err late = ERR_INIT;
-	if (collect(c, 1, &late) && rc == 0) {
+	if (product_collect(c, 1, &late) && rc == 0) {
 		err_move(err, &late);
 		rc = -1;
 	}
