@@ -56,7 +56,8 @@ static void skip_line_comment(struct cursor *c)
 		c->p++;
 }
 
-static void skip_block_comment(struct cursor *c)
+/* Returns 0 when the text ends before the comment does. */
+static int skip_block_comment(struct cursor *c)
 {
 	struct cursor next;
 	int byte;
@@ -64,12 +65,13 @@ static void skip_block_comment(struct cursor *c)
 		if (byte == '*' && peek_next(c, &next) == '/') {
 			*c = next;
 			c->p++;
-			return;
+			return 1;
 		}
 		size_t n = newline_at(c->p, c->end);
 		c->line += n > 0;
 		c->p += n ? n : 1;
 	}
+	return 0;
 }
 
 /* Moves behind the digits and letters that may belong to a word. */
@@ -160,12 +162,15 @@ void glsl_lex(struct glsl *g, const char *text, size_t n)
 		if (byte == '/') {
 			int second = peek_next(&c, &next);
 			if (second == '/' || second == '*') {
+				struct cursor start = c, mark;
 				c = next;
 				c.p++;
+				mark = c;
 				if (second == '/')
 					skip_line_comment(&c);
-				else
-					skip_block_comment(&c);
+				else if (!skip_block_comment(&c))
+					add_token(g, GLSL_PUNCT, &start, &mark,
+						is_directive, is_spaced);
 				is_spaced = 1;
 				continue;
 			}

@@ -604,6 +604,23 @@ void preprocessor_free(struct preprocessor *pp)
 	free(pp);
 }
 
+/* The comment that goes on to the end of the text, wherever it starts. */
+static int check_comments(struct preprocessor *pp)
+{
+	size_t last = pp->g->ntoken;
+	while (last && pp->g->token[last - 1].kind == GLSL_LINE_END)
+		last--;
+	if (!last)
+		return 0;
+	const struct glsl_token *t = &pp->g->token[last - 1];
+	/* Before a '*' a '/' is part of no other token. */
+	if (t->kind != GLSL_PUNCT || t->len < 2 || pp->g->text[t->at] != '/'
+		|| pp->g->text[t->at + t->len - 1] != '*')
+		return 0;
+	return pp_fault(pp, (uint32_t)last - 1,
+		"this comment has no end: '*/' is missing");
+}
+
 int preprocess(const struct preprocess_options *options, const char *text,
 	size_t n, struct preprocess *out, struct err *err)
 {
@@ -622,6 +639,8 @@ int preprocess(const struct preprocess_options *options, const char *text,
 		got = -1;
 		goto out;
 	}
+	if ((got = check_comments(pp)))
+		goto out;
 	while ((got = pp_expand(pp, &s, &t)) > 0) {
 		if (++pp->ntoken > LIMIT_MACRO_TOKENS) {
 			got = pp_fault(pp, t.raw,

@@ -75,7 +75,7 @@ static void tokens(void)
 	lexes("a/\\\n/ b\nc/\\\r\n* d *\\\n/e", "a c e");
 	lexes("ab\\\ncd 1\\\n2 +\\\n+", "abcd 12 ++");
 	lexes("a\\b \\", "a \\ b \\");
-	lexes("/* never", "");
+	lexes("a /* never", "a /*");
 	lexes("a/", "a /");
 	lexes("#define A \\\n b // c\nd # e", "# define A b $ d # e");
 	lexes("/* x */ # /* y\n */ if A /* z\n */ B\nC", "# if A B $ C");

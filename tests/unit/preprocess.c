@@ -215,6 +215,11 @@ static void branches(void)
 	gives("#ifdef OURS\nx\n#endif", "\nx");
 	fails("#if 1\n#if 1\n#endif", 1, "this #if has no #endif");
 	fails("x\n#endif", 2, "#endif without #if");
+	fails("x\n/* y\nz", 2, "this comment has no end: '*/' is missing");
+	fails("x /*", 1, "this comment has no end: '*/' is missing");
+	fails("#define A /* y\nz", 1, "this comment has no end: '*/' is missing");
+	fails("#if 0\n/\\\n* y *\n#endif\n", 2, "this comment has no end: '*/' is missing");
+	gives("x /* */ * /**/ y // /*\n/ * z", "x * y\n/ * z");
 	fails("#else", 1, "#else without #if");
 	fails("#if 1\n#else\n#else\n#endif", 3, "#else after #else");
 	fails("#if 1\n#else\n#elif 1\n#endif", 3, "#elif after #else");

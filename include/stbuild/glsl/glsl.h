@@ -37,7 +37,10 @@ struct glsl {
 	unsigned char *is_kept;	/* a token each: 0 for those of unused functions */
 };
 
-/* Never fails: an unterminated comment ends with the text. n < 4 GiB. */
+/*
+ * Never fails: a comment that nothing ends goes on to the end of the text, and
+ * its opening is a GLSL_PUNCT token. n < 4 GiB.
+ */
 void glsl_lex(struct glsl *g, const char *text, size_t n);
 void glsl_release(struct glsl *g);
 
