@@ -333,6 +333,7 @@ static int read_commit(struct declarer *d, const char *commit,
 	goto out;
 fault:
 	if (cause.status == STATUS_MACHINE) {
+		declared_release(out);
 		err_move(err, &cause);
 		goto out;
 	}
