@@ -30,7 +30,7 @@ enum record_kind {
 };
 
 
-#define YOUNG_NS INT64_C(2000000000)	/* DESIGN 4: younger stamps are not trusted */
+#define YOUNG_NS INT64_C(2000000000)	/* younger stamps are not trusted */
 #define THREAD_OUTPUTS 2000	/* from here on, threads are worth their start */
 #define RECORD_MAX (256u << 20)
 

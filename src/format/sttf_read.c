@@ -399,7 +399,7 @@ out:
 	return ret;
 }
 
-/* The 20-byte header of volume files: ANCESTOR 56; format 10 is float. */
+/* The 20-byte header of volume files (sttf(5)); format 10 is float. */
 static int read_volume(struct reader *r, struct node *n,
 	const struct fields *f)
 {

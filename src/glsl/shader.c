@@ -97,7 +97,7 @@ static int plan_pass(struct plan *plan, const struct manifest *m, int p,
 	return 0;
 }
 
-/* ANCESTOR 38: words for what nothing plays. */
+/* Names that shaders use for what plays; here nothing does. */
 static const struct {
 	const char *vector, *value;
 	const char *word[4];
@@ -197,7 +197,7 @@ static const char *sampler_of(const struct manifest *m,
 	return in->kind == INPUT_VOLUME ? "sampler3D" : "sampler2D";
 }
 
-/* ANCESTOR 38, as they are when nothing plays. */
+/* Audio names with their values when nothing plays. */
 static void add_audio_words(struct buf *out)
 {
 	for (size_t i = 0; i < sizeof audio / sizeof *audio; i++)

@@ -78,7 +78,10 @@ static int noise_png(uint64_t seed, int width, int height, struct buf *out,
 	return rc;
 }
 
-/* ANCESTOR 56: four bytes, x, y, z, channels | layout << 8 | format << 16. */
+/*
+ * A volume file (sttf(5)): four bytes, x, y, z,
+ * channels | layout << 8 | format << 16.
+ */
 static void noise_volume(uint64_t seed, int channels, struct buf *out)
 {
 	buf_add(out, "BIN", 4);

@@ -1,4 +1,4 @@
-/* The manifest's rules that span keys. Numbers are those of ANCESTOR's rules. */
+/* The manifest's rules that span keys (stbuild.json(5)). */
 #include "manifest_keys.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static int value_of(struct loader *l, const cJSON *item, const struct at *at,
 	return child ? load_value(l, &here, child, type, out) : 0;
 }
 
-/* Rule 7. */
+/* A bool has no range; min, max, step and default are of the type and agree. */
 void check_uniform(struct loader *l, const cJSON *item, const struct at *at,
 	void *out)
 {
@@ -71,7 +71,7 @@ void check_asset(struct loader *l, const cJSON *item, const struct at *at,
 	l->asset_ok[asset - l->m->asset] = 1;
 }
 
-/* Rule 16 and decision 17: one name has one size, 64 names at most. */
+/* One name has one size, 64 names at most. */
 void check_storage(struct loader *l, const cJSON *item, const struct at *at,
 	void *out)
 {
@@ -91,7 +91,7 @@ void check_storage(struct loader *l, const cJSON *item, const struct at *at,
 	}
 }
 
-/* Rules 17 to 19, as far as the input itself tells. */
+/* What an input can be told wrong by alone, without the pass that it reads. */
 void check_input(struct loader *l, const cJSON *item, const struct at *at,
 	void *out)
 {
@@ -116,7 +116,7 @@ static int is_sized_kind(enum pass_kind kind)
 	return kind == PASS_BUFFER || kind == PASS_COMPUTE;
 }
 
-/* Rules 11 to 15. */
+/* Whether a pass may, or must, have a size depends on its kind. */
 static void check_pass_size(struct loader *l, const cJSON *item,
 	const struct at *at, const struct pass *pass)
 {
@@ -187,7 +187,7 @@ void check_pass(struct loader *l, const cJSON *item, const struct at *at,
 	l->pass_ok[pass - l->m->pass] = 1;
 }
 
-/* Rule 22. */
+/* What a preset changes has to exist in a pass of that kind. */
 void check_preset_pass(struct loader *l, const cJSON *item,
 	const struct at *at, void *out)
 {
@@ -314,7 +314,7 @@ void check_trace(struct loader *l, const cJSON *item, const struct at *at,
 		check_timeline(l, item, at, &trace->timeline);
 }
 
-/* Rules 19 and 20: what an input asks of the pass it reads. */
+/* What an input asks of the pass it reads. */
 static void check_link(struct loader *l, const struct at *at,
 	const cJSON *item, const struct pass *reader,
 	const struct input_ref *input)
@@ -402,7 +402,7 @@ static void report_cycle(struct cycle_search *s, const struct input_ref *ref,
 	buf_release(&text);
 }
 
-/* Rule 21. Depth is at most LIMIT_PASSES. */
+/* Inputs of the same frame make no circle. Depth is at most LIMIT_PASSES. */
 static void find_cycles(struct cycle_search *s, int p)
 {
 	const struct pass *pass = &s->l->m->pass[p];

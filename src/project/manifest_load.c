@@ -282,7 +282,7 @@ static void load_test_name(struct loader *l, const struct key *key,
 		load_unique(l, key, item, at, out, &l->test, text);
 }
 
-/* ANCESTOR rule 6. The caller's, or null after a fault. */
+/* A relative path inside the project. The caller's, or null after a fault. */
 static char *load_path_text(struct loader *l, const cJSON *item,
 	const struct at *at)
 {

@@ -1,4 +1,4 @@
-/* The rules of [[test]]: ANCESTOR 24 to 27. */
+/* The rules of [[test]] (stbuild.json(5)). */
 #include "manifest_keys.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "util/map.h"
 #include "util/mem.h"
 
-/* Rule 24. */
+/* Frames and sizes: each frame in each size is a case. */
 static void check_matrix(struct loader *l, const cJSON *item,
 	const struct at *at, struct test *test)
 {
@@ -35,7 +35,7 @@ static void check_matrix(struct loader *l, const cJSON *item,
 			LIMIT_TEST_VARIANTS);
 }
 
-/* Rule 25: pictures. */
+/* Pictures: one to compare with, and what needs one. */
 static void check_reference(struct loader *l, const cJSON *item,
 	const struct at *at, const struct test *test)
 {
@@ -107,7 +107,6 @@ void check_test(struct loader *l, const cJSON *item, const struct at *at,
 			fault_in(l, at, item, key, "needs a buffer or compute "
 				"pass of a fixed size");
 	}
-	/* Rule 27. */
 	if (!test->reference && !test->baseline
 		&& !test->has_reference_set && !test->nstorage
 		&& !test->has_mean_range && !test->has_max_gpu_ms

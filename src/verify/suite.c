@@ -98,7 +98,7 @@ static size_t count_cases(const struct test *t)
 	return (t->nframe ? t->nframe : 1) * (t->nsize ? t->nsize : 1);
 }
 
-/* Frames in order, in each the sizes in order (ANCESTOR 82). */
+/* Frames in order, in each the sizes in order. */
 static void add_cases(struct suite *s, size_t owner)
 {
 	const struct suite_test *t = &s->test[owner];

@@ -1,4 +1,4 @@
-/* One case of a test held to what the test says: ANCESTOR 83 to 86. */
+/* One case of a test held to what the test says (stbuild.json(5)). */
 #include "suite_impl.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ void judged_close(struct judged *v)
 	memset(v, 0, sizeof *v);
 }
 
-/* The image has 8 bits a channel: what they stand for (decision 12). */
+/* The image has 8 bits a channel: what they stand for. */
 static int load_image(struct judged *v, struct err *err)
 {
 	if (picture_of_bundle(&v->bundle, &v->picture, err))
@@ -120,7 +120,7 @@ int judged_load(struct judged *v, const struct manifest *m, int pass,
 	return 0;
 }
 
-/* Raw values (rule 84) --------------------------------------------------------- */
+/* Raw values --------------------------------------------------------- */
 
 struct raw {
 	size_t ndiffer, first;	/* values; the first that differs */
@@ -164,7 +164,7 @@ static void set_raw(struct suite_check *check, const struct raw *raw,
 			pixel / (size_t)width);
 }
 
-/* Pictures (rule 85) ------------------------------------------------------------ */
+/* Pictures ------------------------------------------------------------ */
 
 const char *const judge_picture_name[SUITE_PICTURES] = {
 	[SUITE_EXPECTED] = "expected",
@@ -249,7 +249,7 @@ static int read_mask(struct judging *j, uint8_t **mask, char **why,
 /*
  * RMSE with its bounds: min_rmse, and max_rmse or the tolerance. The tolerance
  * stands back where another measure is limited and it is not given (as it does
- * for min_rmse beside reference_uniforms, rule 85).
+ * for min_rmse beside reference_uniforms).
  */
 static void judge_rmse(struct judging *j, const struct picture *expected,
 	const struct metric_options *options)
@@ -380,7 +380,7 @@ static int judge_other(struct judging *j, struct err *err)
 	return judge_pictures(j, &v->picture, "the pass is not drawn", err);
 }
 
-/* Numbers (rule 83) --------------------------------------------------------------- */
+/* Numbers --------------------------------------------------------------- */
 
 static void judge_mean(struct judging *j, size_t n)
 {
@@ -506,7 +506,7 @@ static int judge_independent(struct judging *j, struct err *err)
 	return 0;
 }
 
-/* State and storage (rule 86) -------------------------------------------------------- */
+/* State and storage -------------------------------------------------------- */
 
 /* A float as binary16 holds it, halves to even. */
 static float as_half(float v)

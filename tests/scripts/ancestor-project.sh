@@ -185,7 +185,7 @@ TOML
 cat >shaders/lib/words.glsl <<'GLSL'
 #define COUNT(a, b, c, d) vec4(a, b, c, d)
 GLSL
-# Every audio word, by its place (rule 38); the numbers are those of silence.
+# Every audio word, by its place; the numbers are those of silence.
 cat >shaders/values.frag <<'GLSL'
   #  include "words.glsl" // by include_dirs
 #ifdef SHADERTOY_CLAMP_OUTPUT
@@ -241,7 +241,7 @@ void mainCompute(ivec2 p)
 }
 GLSL
 expect_status 0 "$STBUILD" check
-# preview_time x fps = 2.5 is frame 3 (rule 49), as is each other way to say it.
+# preview_time x fps = 2.5 is frame 3, as is each other way to say it.
 expect_status 0 "$STBUILD" --json --include-intermediates
 expect_json out 'traces[0].frame' 3
 bundle=$("$JSONQ" out 'traces[0].path')
@@ -317,7 +317,7 @@ for fps in 0 1000.5; do
 done
 expect_status 2 "$STBUILD" -o target/x.trace --frame 0
 
-# Values of uniforms (decision 25).
+# Values of uniforms.
 value_of()
 {
 	expect_status 0 "$STBUILD" --frame 0 "$@" -o set.sttrace
@@ -359,8 +359,8 @@ expect_status 0 "$STBUILD" import before.sttrace -o restored
 expect_status 0 "$STBUILD" -C restored --frame 3 --include-intermediates -o ../restored.sttrace
 expect_equal "$(pictures restored.sttrace)" "$(pictures before.sttrace)"
 
-# Decision 15: looked for upwards, the nearest folder wins, and within one the
-# first in order; what is passed over is named.
+# The manifest is looked for upwards, the nearest folder wins, and within one
+# the first in order; what is passed over is named.
 cd "$here" && mkdir -p outer/inner/deep/er && cd outer
 project()
 {
@@ -405,7 +405,7 @@ expect_text err 'ignoring ShaderToy.toml'
 expect_status 0 "$STBUILD" -f ShaderToy.toml graph --json
 expect_json out project outer
 
-# Decision 16: video and webcam, used or not.
+# Video and webcam, used or not.
 cd "$here" && mkdir video && cd video
 project video
 cp ShaderToy.toml plain.toml
@@ -420,7 +420,7 @@ expect_text err video
 expect_status 2 "$STBUILD"
 expect_text err webcam
 
-# Decision 9: what is broken where.
+# What is broken where.
 cp plain.toml ShaderToy.toml
 printf '#include "lost.glsl"\n' >main.frag
 expect_status 2 "$STBUILD"
@@ -435,8 +435,7 @@ rm main.frag
 expect_status 2 "$STBUILD"
 expect_text err 'ShaderToy.toml:10'
 
-# Rule 33: a branch that is not taken hides no lines; ".." stays inside
-# (decision 10).
+# A branch that is not taken hides no lines; ".." stays inside.
 cd "$here" && mkdir -p lines/a/b lines/c && cd lines
 project lines
 edit ShaderToy.toml 's,"main.frag","a/b/main.frag",'
@@ -458,7 +457,7 @@ edit a/b/main.frag 's,../../c/one.glsl,../../../outside.glsl,'
 expect_status 2 "$STBUILD" --frame 0
 expect_text err 'outside'
 
-# Decision 17: 64 names of storage at most; more than memory allows is refused.
+# 64 names of storage at most; more than memory allows is refused.
 cd "$here" && mkdir many && cd many
 project many
 cp ShaderToy.toml plain.toml

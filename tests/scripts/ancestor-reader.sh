@@ -129,8 +129,7 @@ for dialect in essl glsl; do
 	done
 done
 trace=target/traces/hero@5.sttrace/trace.json
-# Rule 79: stems; what is not reached is left out (decision 5), unless storage
-# joins it.
+# Stems; what is not reached is left out, unless storage joins it.
 expect_json $trace 'artifacts["pass:small / b:output:1:raw"].path' passes/small---b-output-1.rgba32f
 "$JSONQ" $trace 'artifacts["pass:small : b:output:0:raw"]' >/dev/null 2>&1 &&
 	fail 'a pass that is not reached is in the bundle'

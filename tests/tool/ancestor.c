@@ -1,6 +1,6 @@
 /*
  * ancestor BUNDLE.sttrace: reads a bundle as strictly as the ancestor's formats
- * are (ANCESTOR 62 to 80), with none of our readers. Prints what does not hold.
+ * are, with none of our readers. Prints what does not hold.
  *
  * Status 0: it all holds. 1: something does not. 2: not a bundle.
  */

@@ -327,7 +327,7 @@ static const struct row rows[] = {
 	{ 25, 1, "#more", TEST "assert_state_roundtrip = true\n[test.uniforms]\n"
 		"gain = 0.5\ncount = 4\non = false\ntint = [1, 1, 1]" },
 	{ 25, 0, "#more", TEST "assert_no_nan = true\n[test.uniforms]\nnobody = 1" },
-	/* Decision 19. */
+	/* A number is of the type that its uniform has. */
 	{ 26, 1, "#more", TEST "assert_no_nan = true\n[test.uniforms]\ngain = 1" },
 	{ 26, 0, "#more", TEST "assert_no_nan = true\n[test.uniforms]\ncount = 1.0" },
 	{ 26, 0, "#more", TEST "assert_no_nan = true\n[test.uniforms]\non = 1" },

@@ -65,7 +65,7 @@ static void orders_passes(void)
 	unload();
 }
 
-/* A previous-only pass runs where the manifest puts it (decision 6). */
+/* A previous-only pass runs where the manifest puts it. */
 static void orders_previous_passes(void)
 {
 	load("\"pass\": ["

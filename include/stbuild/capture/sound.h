@@ -3,7 +3,7 @@
 
 /*
  * Brings the WAV files of sound passes up to date: target/sounds/STEM.wav, each
- * a target "sound:NAME" of its own (ANCESTOR decision 14).
+ * a target "sound:NAME" of its own.
  *
  * A sound is what the project's own defaults give at frame 0. Its chunks
  * (render/sound.h) are products in the store as 16-bit samples, by a key that

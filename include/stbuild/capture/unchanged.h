@@ -2,7 +2,7 @@
 #define STBUILD_CAPTURE_UNCHANGED_H
 
 /*
- * The shortest way to "nothing changed" (DESIGN 4): a run that found
+ * The shortest way to "nothing changed": a run that found
  * everything up to date leaves a record of all that this rested on. As long as
  * every stat, the driver's stamp and the id of HEAD are the same, so is the
  * answer: no database is opened, no manifest read, no GL started.

@@ -3,7 +3,7 @@
 
 /*
  * Options that every command takes: make's letters with make's meaning, and
- * ours (DESIGN 9).
+ * ours (stbuild(1)).
  */
 
 #include "util/args.h"

@@ -55,7 +55,7 @@ struct session {
 
 /*
  * Finds the project: -f, or the nearest folder with a manifest, from the
- * current one up to the repository's root (ANCESTOR decision 15), and opens
+ * current one up to the repository's root (stbuild(1)), and opens
  * its tree. No manifest is read. s needs no initialisation.
  */
 int session_find(struct session *s, struct options *o, const char *command,

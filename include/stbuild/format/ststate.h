@@ -2,7 +2,7 @@
 #define STBUILD_FORMAT_STSTATE_H
 
 /*
- * state.ststate (ststate(5), ANCESTOR 5): "STSTATE1", u32 LE header length,
+ * state.ststate (ststate(5)): "STSTATE1", u32 LE header length,
  * JSON header, RGBA32F payloads in header order, storage bytes by name.
  */
 

@@ -2,7 +2,7 @@
 #define STBUILD_FORMAT_STTF_H
 
 /*
- * project.sttf (sttf(5), ANCESTOR 6): one self-contained JSON document. What an
+ * project.sttf (sttf(5)): one self-contained JSON document. What an
  * STTF reader needs beyond format 1 (dialect, date, timeline, kinds and ranges
  * of uniforms, one-channel textures) travels under the key "stbuild", which
  * others ignore.

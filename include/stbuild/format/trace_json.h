@@ -2,7 +2,7 @@
 #define STBUILD_FORMAT_TRACE_JSON_H
 
 /*
- * What trace.json says (sttrace(5), ANCESTOR 78), but for state_header, which is
+ * What trace.json says (sttrace(5)), but for state_header, which is
  * null, and artifacts, which come with the files.
  */
 

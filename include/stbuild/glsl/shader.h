@@ -2,7 +2,7 @@
 #define STBUILD_GLSL_SHADER_H
 
 /*
- * What the compiler sees of a pass (DESIGN 3): version, precision, uniforms,
+ * What the compiler sees of a pass: version, precision, uniforms,
  * main() calling a forward-declared entry point, then the user's text. Text
  * only; GL is render/'s.
  *
@@ -96,7 +96,7 @@ int shader_is_readonly(const struct shader *s, const char *block);
 
 /*
  * The text for project.sttf and source_sha256: custom uniform declarations in
- * front, unbound channels it names declared (ANCESTOR decision 2). #version
+ * front, unbound channels it names declared. #version
  * lines are left out: its reader writes its own.
  */
 void shader_portable(const struct manifest *m, int p,

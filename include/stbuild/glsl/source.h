@@ -2,7 +2,7 @@
 #define STBUILD_GLSL_SOURCE_H
 
 /*
- * A pass's source with its includes put in place (ANCESTOR 2, decision 11):
+ * A pass's source with its includes put in place:
  * "#include" lines are expanded, CRLF becomes LF, the last line ends, the text
  * is UTF-8. Conditions are followed: an include in a branch that is not taken
  * leaves an empty line, and its file is no input. A file with an active

@@ -2,7 +2,7 @@
 #define STBUILD_GRAPH_BUILTIN_H
 
 /*
- * Values of uniforms at a frame (DESIGN 3, "Uniforms"): the builtin ones are
+ * Values of uniforms at a frame: the builtin ones are
  * rows of glsl/uniform.def; custom ones come from the variant. Keys and
  * draws both ask here, so they cannot disagree.
  */
@@ -61,8 +61,8 @@ void channel_resolution(const struct scene *scene, int p, int channel,
 	float out[3]);
 
 /*
- * Texels of keyboard (256 x 3) and music (512 x 2), RGBA8 (ANCESTOR 58,
- * decision 22), bottom row first as GL takes them.
+ * Texels of keyboard (256 x 3) and music (512 x 2), RGBA8, bottom row
+ * first as GL takes them: rows and their meaning are those of stbuild.json(5).
  */
 #define MUSIC_TEXELS "silence-1"	/* changes when those of music do */
 void keyboard_texels(const struct variant *v, int t, uint8_t out[3 * 256 * 4]);

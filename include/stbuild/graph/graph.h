@@ -44,7 +44,7 @@ void graph_release(struct graph *g);
 /* Index of a storage name, or -1. */
 int graph_storage(const struct graph *g, const char *name);
 
-/* Diagnostics (ANCESTOR 88) ------------------------------------------------ */
+/* Diagnostics -------------------------------------------------------------- */
 
 enum diagnostic_level { DIAGNOSTIC_WARNING, DIAGNOSTIC_ERROR };
 

@@ -2,7 +2,7 @@
 #define STBUILD_GRAPH_KEYS_H
 
 /*
- * Recipe keys of the nodes that some frames of a variant rest on (DESIGN 4).
+ * Recipe keys of the nodes that some frames of a variant rest on.
  * Nodes with equal keys are one: each has a canonical node, the first with its
  * key, and everything behind this module speaks of canonical nodes.
  *

@@ -254,7 +254,7 @@ struct manifest {
 };
 
 /*
- * Finds the manifest in one folder of a tree, by DESIGN's order: stbuild.json,
+ * Finds the manifest in one folder of a tree, in this order: stbuild.json,
  * stbuild.toml, ShaderToy.toml. *path is null when there is none. Warns with
  * the names of those passed over.
  */

@@ -3,7 +3,7 @@
 
 /*
  * An OpenGL core context without any window system. Tried in this order until
- * one gives at least OpenGL 4.1 (DESIGN 3): hardware devices
+ * one gives at least OpenGL 4.1: hardware devices
  * (EGL_EXT_device_enumeration, those without EGL_MESA_device_software), the
  * surfaceless platform, a software device, the default display. On each: 4.5,
  * 4.3, 4.1, with robust access where offered, then without.

@@ -3,7 +3,7 @@
 
 /*
  * What a driver is made of besides its GL strings: libraries, processor,
- * environment. Shared by the identity (the worker's, DESIGN 4) and the stamp
+ * environment. Shared by the identity (the worker's) and the stamp
  * (the parent's).
  */
 

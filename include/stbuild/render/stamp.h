@@ -2,7 +2,7 @@
 #define STBUILD_RENDER_STAMP_H
 
 /*
- * The driver stamp (DESIGN 4): stands for the driver identity without GL.
+ * The driver stamp stands for the driver identity without GL.
  * While it is unchanged, the context would be the same.
  */
 

@@ -31,7 +31,7 @@ struct worker_options {
 	int use_pbo;		/* read back through pixel buffers on software GL too (tests) */
 };
 
-/* What the context is: DESIGN 4's driver identity and the limits that matter. */
+/* What the context is: the driver's identity and the limits that matter. */
 struct gl_info {
 	char *vendor, *renderer, *version, *glsl_version;	/* GL strings */
 	char *device;		/* how the display was made, in words */

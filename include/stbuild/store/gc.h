@@ -4,7 +4,7 @@
 #include "store/store.h"
 
 /*
- * Collection and repair of a store opened exclusively (DESIGN 6); what only
+ * Collection and repair of a store opened exclusively; what only
  * looks, a dry run or a check, can do so beside builds, in one opened to read.
  */
 

@@ -2,7 +2,7 @@
 #define STBUILD_STORE_STORE_H
 
 /*
- * The store: .stbuild/ in the project's root (DESIGN 6). Objects are files
+ * The store: .stbuild/ in the project's root. Objects are files
  * named by their SHA-256; everything else is rows in stbuild.db. A row whose
  * object is gone, or a torn object, is a miss and never an error. Only the
  * main thread calls these functions, but for object_write.
@@ -213,7 +213,7 @@ void driver_row_release(struct driver_row *row);
 /* Files ------------------------------------------------------------------- */
 
 /*
- * Hash cache over the store's stat table (DESIGN 4: trusted when both stamps
+ * Hash cache over the store's stat table (trusted when both stamps
  * were older than 2 s at hashing time). Rows are written at store_close or
  * store_commit, in one go. Valid while the store is open.
  */

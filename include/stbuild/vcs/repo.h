@@ -2,7 +2,7 @@
 #define STBUILD_VCS_REPO_H
 
 /*
- * Git, read-only: nothing of the user's repository is ever written (DESIGN 8).
+ * Git, read-only: nothing of the user's repository is ever written.
  * Paths are relative to the project's root, which may be a folder inside the
  * repository.
  */

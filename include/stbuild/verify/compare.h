@@ -14,7 +14,7 @@ struct comparison {
 	size_t ndiffer;		/* bytes that differ */
 };
 
-/* n bytes each: RGB of two pictures of one size (ANCESTOR 85). */
+/* n bytes each: RGB of two pictures of one size. */
 void compare_bytes(const uint8_t *a, const uint8_t *b, size_t n,
 	struct comparison *out);
 

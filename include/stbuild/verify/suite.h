@@ -3,7 +3,7 @@
 
 /*
  * The regression suite: tests of the manifest, the captures that they rest on,
- * and verdicts from the bundles (stbuild.json(5); ANCESTOR 82 to 87). A test has
+ * and verdicts from the bundles (stbuild.json(5)). A test has
  * a case for each of its frames in each of its sizes. A verdict rests on the
  * test's own keys and the content of what was judged, and is kept in the store
  * under their hash; budgets alone are judged each time, by recorded timings.

@@ -3,8 +3,8 @@
 
 /*
  * What commits say a trace is, without compiling or drawing: commits with equal
- * declared keys draw the same, as everything declared counts as active (DESIGN
- * 8). So history falls into classes, of which each is drawn once at most.
+ * declared keys draw the same, as everything declared counts as active.
+ * So history falls into classes, of which each is drawn once at most.
  *
  * A commit is told to be of a known class by the ids in its trees alone
  * (vcs/paths.h). Only where those of the paths that matter are new, its
