@@ -103,6 +103,9 @@ static int unknown_trace(const struct manifest *m, const char *name, struct err 
 	const char **known = NULL;
 	size_t n = 0, cap = 0;
 
+	if (command_find(name))
+		return err_set(err, STATUS_INPUT, "no trace named '%s' (a command "
+			"is the first operand, and not after '--')", name);
 	for (size_t i = 0; i < m->ntrace; i++) {
 		known = array_grow(known, n, &cap, sizeof *known);
 		known[n++] = m->trace[i].name;

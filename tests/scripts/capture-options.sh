@@ -296,3 +296,9 @@ moment 5 at --fps 8
 moment 1 shown --fps 8
 edit stbuild.json 's/"time": 0.5,/"time": 2e5,/'
 refused 'beyond frame' slow --fps 1000
+
+# A command where a target is wanted.
+expect_status 2 "$STBUILD" -- capture
+expect_text err "no trace named 'capture' (a command is the first operand, and not after '--')"
+expect_status 2 "$STBUILD" capture test
+expect_text err "no trace named 'test'"
