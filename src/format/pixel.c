@@ -27,14 +27,6 @@ static inline uint32_t half_bits(uint32_t h)
 		: exponent == 0x0f800000 ? special : normal);
 }
 
-float pixel_half(uint16_t h)
-{
-	uint32_t bits = half_bits(h);
-	float f;
-	memcpy(&f, &bits, sizeof f);
-	return f;
-}
-
 /* One texel of 1 or 2 words as four: missing ones are 0, 0, 1. */
 static inline void widen(const unsigned char *texel, size_t nchannel,
 	unsigned char *out)

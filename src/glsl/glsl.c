@@ -304,15 +304,6 @@ void glsl_uniforms(const struct glsl *g, struct map *names)
 	buf_release(&scratch);
 }
 
-int glsl_declares_uniform(const struct glsl *g, const char *name)
-{
-	struct map names = MAP_INIT;
-	glsl_uniforms(g, &names);
-	int is_declared = map_gets(&names, name) != MAP_NONE;
-	map_release(&names);
-	return is_declared;
-}
-
 /* Functions ---------------------------------------------------------------- */
 
 struct scan {			/* where in a top-level declaration we are */

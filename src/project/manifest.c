@@ -165,14 +165,6 @@ int manifest_pass(const struct manifest *m, const char *name)
 	return -1;
 }
 
-int manifest_asset(const struct manifest *m, const char *name)
-{
-	for (size_t i = 0; i < m->nasset; i++)
-		if (!strcmp(m->asset[i].name, name))
-			return (int)i;
-	return -1;
-}
-
 int manifest_uniform(const struct manifest *m, const char *name)
 {
 	for (size_t i = 0; i < m->nuniform; i++)

@@ -22,17 +22,6 @@ const char *value_type_name(enum value_type type)
 	return type_name[type];
 }
 
-int value_type_parse(const char *name, enum value_type *out)
-{
-	for (int i = 0; i < 6; i++) {
-		if (!strcmp(name, type_name[i])) {
-			*out = (enum value_type)i;
-			return 0;
-		}
-	}
-	return -1;
-}
-
 int value_components(enum value_type type)
 {
 	return type < VALUE_VEC2 ? 1 : (int)type - VALUE_VEC2 + 2;
@@ -209,17 +198,6 @@ void value_print(const struct value *value, struct buf *out)
 			buf_addstr(out, ", ");
 		print_float((float)value->f[i], out);
 	}
-}
-
-int value_equal(const struct value *a, const struct value *b)
-{
-	if (a->type != b->type)
-		return 0;
-	if (a->type == VALUE_INT || a->type == VALUE_BOOL)
-		return a->i == b->i;
-	/* As bits: 0 and -0 are two values to a shader. */
-	return !memcmp(a->f, b->f,
-		(size_t)value_components(a->type) * sizeof a->f[0]);
 }
 
 /* %g says 1e+03 where 1000 is as exact; such numbers are written out. */

@@ -311,13 +311,6 @@ static int command(struct server *s, struct message *m, struct err *err)
 		return 0;
 	case CMD_COMPILE:
 		return do_compile(s, m, err);
-	case CMD_PROGRAM_FREE:
-		id = message_u32(m);
-		if (message_end(m, err) < 0)
-			return -1;
-		program_free(&s->gl, id);
-		return gl_check(&s->gl, err, "program_free", "program %lu",
-			(unsigned long)id);
 	case CMD_TEXTURE_NEW: case CMD_TEXTURE_UPLOAD: case CMD_TEXTURE_CLEAR:
 	case CMD_TEXTURE_COPY: case CMD_TEXTURE_MIPS: case CMD_TEXTURE_FREE:
 	case CMD_TEXTURE_READ:

@@ -594,11 +594,6 @@ static void send_quiet(struct worker *w, enum stream_type type, uint32_t id)
 	stream_end(&w->stream);
 }
 
-void worker_program_free(struct worker *w, uint32_t program)
-{
-	send_quiet(w, CMD_PROGRAM_FREE, program);
-}
-
 /* Slabs: sizes in steps of an eighth, so that few are enough. */
 static size_t slab_class(size_t n)
 {

@@ -8,28 +8,17 @@
 
 static const struct {
 	const char *name, *text;
-	int is_scan;
 } list[] = {
-#define SQL(name, text) { #name, text, 0 },
-#define SQL_SCAN(name, text) { #name, text, 1 },
+#define SQL(name, text) { #name, text },
+#define SQL_SCAN SQL
 #include "store/sql.def"
 #undef SQL
 #undef SQL_SCAN
 };
 
-const char *sql_name(enum sql id)
-{
-	return list[id].name;
-}
-
 const char *sql_text(enum sql id)
 {
 	return list[id].text;
-}
-
-int sql_is_scan(enum sql id)
-{
-	return list[id].is_scan;
 }
 
 int sql_failed(struct store *s, int code, const char *what, struct err *err)

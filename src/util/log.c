@@ -14,11 +14,6 @@ void log_set_level(enum log_level level)
 	the_level = level;
 }
 
-enum log_level log_level(void)
-{
-	return the_level;
-}
-
 void log_set_hook(void (*before_line)(void *), void *data)
 {
 	the_hook = before_line;

@@ -169,9 +169,3 @@ int pool_fd(const struct pool *pool)
 {
 	return pool->pipe[0];
 }
-
-int pool_pending(const struct pool *pool)
-{
-	/* Only the owner's thread adds and takes. */
-	return pool->npending;
-}

@@ -565,27 +565,6 @@ int repo_parse_hex(const char *commit_id, unsigned char id[20], struct err *err)
 	return 0;
 }
 
-int repo_entry_id(struct repo *r, const char *commit_id, const char *path,
-	unsigned char oid[20], struct err *err)
-{
-	git_oid id;
-	struct view_entry e;
-	if (repo_parse_id(commit_id, &id, err) < 0)
-		return -1;
-	if (!r->recent || !git_oid_equal(&r->recent->commit, &id)) {
-		view_free(r->recent);
-		r->recent = NULL;
-		if (view_open(r, &id, &r->recent, err) < 0)
-			return -1;
-	}
-	if (view_find(r->recent, path, &e, err) < 0)
-		return -1;
-	int is_there = e.kind != TREE_ABSENT && e.kind != TREE_OUTSIDE;
-	memcpy(oid, e.id.id, 20);
-	view_entry_release(&e);
-	return is_there;
-}
-
 static struct view *view_of(struct tree *tree)
 {
 	return ((struct commit_tree *)tree)->view;

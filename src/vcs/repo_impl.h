@@ -17,7 +17,7 @@ struct repo {
 	const struct repo_cache *cache;
 	struct view *head;	/* of the commit that HEAD was at last, or null */
 	int has_head;		/* head is up to date; null without commits */
-	struct view *recent;	/* of repo_entry_id's last commit, or null */
+	struct view *recent;	/* of paths.c's last commit, or null */
 	git_odb *odb;		/* or null: not asked for yet */
 	int is_shallow;
 	struct map shallow;	/* ids of commits whose parents are cut off */

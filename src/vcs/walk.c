@@ -311,14 +311,6 @@ int walk_first_parent(struct repo *r, const char *id, char parent[41],
 	return 0;
 }
 
-int walk_find(const struct walk *w, const char *id)
-{
-	for (size_t i = 0; i < w->ncommit; i++)
-		if (!strcmp(w->commit[i].id, id))
-			return (int)i;
-	return -1;
-}
-
 /*
  * The best common ancestors: what both reach, and no other such commit does.
  * What both reach goes down to the roots, so those without a child in it.

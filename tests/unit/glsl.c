@@ -183,11 +183,12 @@ static void asks(void)
 		"// uniform float o;\n";
 	struct glsl g;
 	glsl_lex(&g, text, strlen(text));
-	for (int c = 'a'; c <= 'o'; c++) {
-		char name[2] = { (char)c, 0 };
-		CHECK_INT(glsl_declares_uniform(&g, name),
+	struct map uniform = MAP_INIT;
+	glsl_uniforms(&g, &uniform);
+	for (int c = 'a'; c <= 'o'; c++)
+		CHECK_INT(map_get(&uniform, (char[1]){ (char)c }, 1) != MAP_NONE,
 			strchr("abdhln", c) != NULL);
-	}
+	map_release(&uniform);
 	CHECK(glsl_mentions(&g, "x", 0) && !glsl_mentions(&g, "o", 0));
 	glsl_drop_unused(&g, "root");
 	CHECK(glsl_mentions(&g, "i", 0) && !glsl_mentions(&g, "i", 1));
@@ -212,7 +213,10 @@ static void survives(void)
 		glsl_lex(&g, text.data, text.len);
 		glsl_drop_unused(&g, "a");
 		glsl_canonical(&g, 1, &out);
-		CHECK(out.len > 0 && !glsl_declares_uniform(&g, "zz"));
+		struct map uniform = MAP_INIT;
+		glsl_uniforms(&g, &uniform);
+		CHECK(out.len > 0 && map_gets(&uniform, "zz") == MAP_NONE);
+		map_release(&uniform);
 		glsl_release(&g);
 		buf_release(&text);
 		buf_release(&out);

@@ -31,19 +31,17 @@ static uint32_t half_reference(uint16_t h)
 
 static void test_half(void)
 {
-	int wrong = 0, wrong_texel = 0;
+	int wrong = 0;
 	for (uint32_t h = 0; h < 65536; h++) {
 		uint32_t want = half_reference((uint16_t)h);
-		wrong += bits_of(pixel_half((uint16_t)h)) != want;
 		uint16_t texel[4] = { (uint16_t)h, 0x3c00, 0x8000, (uint16_t)h };
 		uint32_t out[4], expect[4] = { want, 0x3f800000, 0x80000000, want };
 		float f[4];
 		pixel_to_rgba32f(FORMAT_RGBA16F, texel, 1, f);
 		memcpy(out, f, sizeof out);
-		wrong_texel += memcmp(out, expect, sizeof out) != 0;
+		wrong += memcmp(out, expect, sizeof out) != 0;
 	}
 	CHECK_INT(wrong, 0);
-	CHECK_INT(wrong_texel, 0);
 }
 
 static void test_rgba32f(void)

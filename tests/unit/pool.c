@@ -38,7 +38,6 @@ static void runs_all(int nthread)
 	CHECK(!pool_take(pool, 0));
 	CHECK(!pool_take(pool, 1));
 	add_all(pool, work);
-	CHECK_INT(pool_pending(pool), NJOB);
 	int n = 0, right = 0;
 	struct pool_job *job;
 	while ((job = pool_take(pool, 1))) {
@@ -51,7 +50,7 @@ static void runs_all(int nthread)
 	}
 	CHECK_INT(n, NJOB);
 	CHECK_INT(right, NJOB);
-	CHECK_INT(pool_pending(pool), 0);
+	CHECK(!pool_take(pool, 1));
 	CHECK(!is_readable(pool, 0));
 	pool_free(pool);
 	free(work);
@@ -64,7 +63,7 @@ static void wakes_poll(void)
 	CHECK(!is_readable(pool, 0));
 	add_all(pool, work);
 	int n = 0;
-	while (pool_pending(pool)) {
+	while (n < NJOB) {
 		if (!CHECK(is_readable(pool, 10000)))
 			break;
 		while (pool_take(pool, 0))

@@ -184,24 +184,34 @@ static void creation(void)
 
 static void statements(void)
 {
+	static const struct {
+		const char *name, *text;
+		int is_scan;		/* it reads a whole table */
+	} sql[] = {
+#define SQL(name, text) { #name, text, 0 },
+#define SQL_SCAN(name, text) { #name, text, 1 },
+#include "store/sql.def"
+#undef SQL
+#undef SQL_SCAN
+	};
 	struct store *s = open_store("new/.stbuild", STORE_BUILD);
 	for (int i = 0; i < SQL_COUNT; i++) {
 		sqlite3_stmt *stmt = NULL;
-		if (!CHECK_INT(sqlite3_prepare_v2(s->db, sql_text(i), -1, &stmt,
+		if (!CHECK_INT(sqlite3_prepare_v2(s->db, sql[i].text, -1, &stmt,
 			NULL), SQLITE_OK))
-			fprintf(stderr, "\t%s: %s\n", sql_name(i),
+			fprintf(stderr, "\t%s: %s\n", sql[i].name,
 				sqlite3_errmsg(s->db));
 		sqlite3_finalize(stmt);
-		if (sql_is_scan(i))
+		if (sql[i].is_scan)
 			continue;
-		char *plan = xasprintf("EXPLAIN QUERY PLAN %s", sql_text(i));
+		char *plan = xasprintf("EXPLAIN QUERY PLAN %s", sql[i].text);
 		CHECK_INT(sqlite3_prepare_v2(s->db, plan, -1, &stmt, NULL),
 			SQLITE_OK);
 		while (sqlite3_step(stmt) == SQLITE_ROW) {
 			const char *detail = (const char *)sqlite3_column_text(stmt, 3);
 			if (!CHECK(!strstr(detail, "SCAN") || !strcmp(detail,
 				"SCAN CONSTANT ROW")))
-				fprintf(stderr, "\t%s: %s\n", sql_name(i), detail);
+				fprintf(stderr, "\t%s: %s\n", sql[i].name, detail);
 		}
 		sqlite3_finalize(stmt);
 		free(plan);

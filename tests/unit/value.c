@@ -87,26 +87,17 @@ static void check_json(void)
 			cJSON *back = value_to_json(&v);
 			CHECK(cJSON_Compare(back, json, 1));
 			CHECK(!value_from_json(back, v.type, &again, &err));
-			CHECK(value_equal(&v, &again));
+			CHECK_INT(again.type, v.type);
+			if (v.type == VALUE_INT || v.type == VALUE_BOOL)
+				CHECK_INT(again.i, v.i);
+			else
+				CHECK(!memcmp(again.f, v.f, sizeof *v.f
+					* (size_t)value_components(v.type)));
 			cJSON_Delete(back);
 		}
 		cJSON_Delete(json);
 		err_release(&err);
 	}
-}
-
-static void check_equal(void)
-{
-	struct value a = { .type = VALUE_FLOAT, .f = { 1, 5 } };
-	struct value b = { .type = VALUE_FLOAT, .f = { 1, 6 } };
-	CHECK(value_equal(&a, &b));
-	b.type = VALUE_VEC2;
-	CHECK(!value_equal(&a, &b));
-	a.type = VALUE_VEC2;
-	CHECK(!value_equal(&a, &b));
-	struct value zero = { .type = VALUE_FLOAT, .f = { 0 } };
-	struct value minus = { .type = VALUE_FLOAT, .f = { -0.0 } };
-	CHECK(!value_equal(&zero, &minus));
 }
 
 static void check_print(void)
@@ -172,16 +163,8 @@ int main(void)
 {
 	check_parse();
 	check_json();
-	check_equal();
 	check_print();
 	check_quantities();
-	for (int i = 0; i < 6; i++) {
-		enum value_type type;
-		CHECK(!value_type_parse(value_type_name((enum value_type)i), &type));
-		CHECK_INT(type, i);
-	}
-	enum value_type type;
-	CHECK_INT(value_type_parse("vec5", &type), -1);
 	CHECK_INT(value_components(VALUE_BOOL), 1);
 	CHECK_INT(value_components(VALUE_VEC3), 3);
 	return test_done();

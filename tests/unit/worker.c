@@ -669,7 +669,6 @@ static void test_compile(void)
 		program_stage(60, es, text);
 		free(text);
 	}
-	worker_program_free(w, 60);
 }
 
 static void test_slabs(void)

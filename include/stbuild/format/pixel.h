@@ -20,7 +20,5 @@ void pixel_to_rgba32f(enum format format, const void *texel, size_t n,
  */
 void pixel_to_rgb8(enum format format, const void *texel, int width,
 	int height, uint8_t *rgb);
-/* IEEE 754 binary16 to binary32, exactly (NaN payloads in the top bits). */
-float pixel_half(uint16_t h);
 
 #endif

@@ -90,9 +90,7 @@ void glsl_add_token(const struct glsl *g, size_t token, struct buf *scratch,
 
 /* 1 when the word occurs as a token (kept ones only if asked). */
 int glsl_mentions(const struct glsl *g, const char *word, int kept_only);
-/* 1 when the text itself declares "uniform TYPE name" at top level. */
-int glsl_declares_uniform(const struct glsl *g, const char *name);
-/* All names that it declares so, as keys of names. */
+/* Names of all "uniform TYPE name" at top level, as keys of names. */
 void glsl_uniforms(const struct glsl *g, struct map *names);
 /* 1 when positions are part of its meaning: __LINE__ or __FILE__. */
 int glsl_knows_lines(const struct glsl *g);

@@ -291,7 +291,6 @@ cJSON *manifest_schema(void);
 
 /* Index by name, or -1. */
 int manifest_pass(const struct manifest *m, const char *name);
-int manifest_asset(const struct manifest *m, const char *name);
 int manifest_uniform(const struct manifest *m, const char *name);
 int manifest_trace(const struct manifest *m, const char *name);
 int manifest_preset(const struct manifest *m, const char *name);

@@ -28,8 +28,6 @@ struct value {
 
 /* "float", "vec2": as GLSL and the manifest spell it. */
 const char *value_type_name(enum value_type type);
-/* -1 for an unknown name. */
-int value_type_parse(const char *name, enum value_type *out);
 /* 1..4 */
 int value_components(enum value_type type);
 
@@ -46,7 +44,6 @@ int value_from_json(const struct cJSON *json, enum value_type type,
 struct cJSON *value_to_json(const struct value *value);
 /* "0.5", "true", "1, 0.5, 0": shortest digits that give the float back. */
 void value_print(const struct value *value, struct buf *out);
-int value_equal(const struct value *a, const struct value *b);
 
 /*
  * "10GiB", "500 MB", "1024": bytes, at most 2^53. "30d", "2w", "90": seconds.

@@ -37,7 +37,6 @@ enum stream_type {
 	CMD_SLAB,		/* u32 id, u64 size; with a descriptor */
 	CMD_SLAB_FREE,		/* u32 id */
 	CMD_COMPILE,		/* u32 program, u32 has_vertex, str vertex, str stage */
-	CMD_PROGRAM_FREE,	/* u32 program */
 	CMD_TEXTURE_NEW,	/* u32 id, see stream_put_desc */
 	CMD_TEXTURE_UPLOAD,	/* u32 id, u32 slab */
 	CMD_TEXTURE_CLEAR,	/* u32 id */

@@ -80,7 +80,6 @@ int worker_compile(struct worker *w, uint32_t program, const char *label,
 	const char *vertex, const char *stage, struct compile_result *out,
 	struct err *err) WARN_UNUSED;
 void compile_result_release(struct compile_result *r);
-void worker_program_free(struct worker *w, uint32_t program);
 
 /* Textures and buffers ---------------------------------------------------- */
 

@@ -96,10 +96,7 @@ int sql_add_sum(struct store *s, struct err *err) WARN_UNUSED;
 
 /* Statements -------------------------------------------------------------- */
 
-const char *sql_name(enum sql id);
 const char *sql_text(enum sql id);
-/* 1 when sql.def says that it reads a whole table. */
-int sql_is_scan(enum sql id);
 
 /*
  * fmt names the values, one letter each: 'h' const struct sha256 *, 'i' int,

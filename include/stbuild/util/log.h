@@ -13,7 +13,6 @@ enum log_level {
 };
 
 void log_set_level(enum log_level level);
-enum log_level log_level(void);
 /* Called before each line goes out; null for none. */
 void log_set_hook(void (*before_line)(void *), void *data);
 

@@ -29,7 +29,5 @@ struct pool_job *pool_take(struct pool *pool, int wait);
  * pool's own.
  */
 int pool_fd(const struct pool *pool);
-/* Jobs added and not yet taken. */
-int pool_pending(const struct pool *pool);
 
 #endif

@@ -107,12 +107,5 @@ int repo_is_dirty(struct repo *r, const struct input *input, struct err *err);
  */
 int repo_tree(struct repo *r, const char *commit_id, struct tree **out,
 	struct err *err) WARN_UNUSED;
-/*
- * Id of what the tree of a commit has at a path (blob, folder or submodule,
- * unfiltered, links followed): 1, or 0 when absent or outside the project.
- * Cheap: for classing commits without reading blobs.
- */
-int repo_entry_id(struct repo *r, const char *commit_id, const char *path,
-	unsigned char oid[20], struct err *err);
 
 #endif

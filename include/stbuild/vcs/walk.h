@@ -37,8 +37,6 @@ struct walk_options {
 int walk_open(struct repo *r, const struct walk_options *o, struct walk *out,
 	struct err *err) WARN_UNUSED;
 void walk_release(struct walk *w);
-/* Index of a commit, or -1. */
-int walk_find(const struct walk *w, const char *id);
 
 /* "" when it has none, or none in this clone. parent may be id itself. */
 int walk_first_parent(struct repo *r, const char *id, char parent[41],
