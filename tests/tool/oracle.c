@@ -1202,9 +1202,9 @@ static int bundle_number(const struct world *w, const struct trace *t, int frame
 	/* What comes later is nothing to it. */
 	in_force.has_step &= in_force.step_frame <= frame;
 	write_body(&in_force, &b);
+	/* Sources of all passes are in the document, reached or not. */
 	for (int p = 0; p < w->pr->npass; p++)
-		if (w->is_reached[p])
-			write_shader(w->pr, &w->pr->pass[p], 0, &b);
+		write_shader(w->pr, &w->pr->pass[p], 0, &b);
 	buf_addf(&b, "|%d %dx%d %d %d %d", frame, t->width, t->height,
 		t->intermediates, w->value[frame][0], w->value[frame][1]);
 	for (int p = 0; p < w->pr->npass; p++)
