@@ -8,8 +8,11 @@
 
 #include "store/db.h"
 #include "util/buf.h"
+#include "util/limits.h"
 #include "util/log.h"
 #include "util/mem.h"
+
+#define READ_IN_DOUBT (64u << 20)	/* of an object whose row has another size */
 
 struct fsck {
 	struct store *s;
@@ -158,27 +161,37 @@ static int check_file(void *data, const char *path, const struct sha256 *sha,
 	struct sha256 got;
 	sqlite3_stmt *stmt;
 	int64_t id = 0;
-	(void)size;
+	uint64_t recorded = size;
 	f->r->nobject++;
-	int is_torn = fs_hash(path, &got, NULL, &unread) < 0
+	if (f->has_rows) {
+		int ret = sql_row(f->s, SQL_OBJECT_GET, &stmt, err, "h", sha);
+		if (ret < 0)
+			return -1;
+		if (ret) {
+			id = sqlite3_column_int64(stmt, 0);
+			recorded = column_u64(stmt, 1);
+		}
+		sql_end(stmt);
+	}
+	/*
+	 * A row may be wrong and its file whole, but a large one is not read for
+	 * that: a sparse file without end costs nothing to make.
+	 */
+	int is_torn = size > LIMIT_ARTIFACT_BYTES
+		|| (size != recorded && size > READ_IN_DOUBT)
+		|| fs_hash(path, &got, NULL, &unread) < 0
 		|| !sha256_equal(&got, sha);
 	if (is_torn) {
 		f->r->ntorn++;
 		log_verbose("'%s' is damaged%s%s", path, unread.message ? ": " : "",
 			unread.message ? unread.message : "");
 		map_put(&f->torn, sha->byte, SHA256_SIZE, 0);
+	} else if (f->has_rows && !id) {
+		f->r->norphan++;
 	}
 	err_release(&unread);
 	if (!f->has_rows)
 		return 0;
-	int ret = sql_row(f->s, SQL_OBJECT_GET, &stmt, err, "h", sha);
-	if (ret < 0)
-		return -1;
-	if (ret)
-		id = sqlite3_column_int64(stmt, 0);
-	else if (!is_torn)
-		f->r->norphan++;
-	sql_end(stmt);
 	if (!f->repair || (!is_torn && id))
 		return 0;
 	map_puts(&f->gone, path, 1);

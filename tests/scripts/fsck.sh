@@ -112,6 +112,20 @@ expect_status 0 "$STBUILD" fsck
 rm -r target
 capture 0 2
 
+# A file without end in an object's place, recorded or not: by its size alone.
+rm -rf .stbuild target
+capture 0 2
+torn=$(object 2048c)
+rm -f "$torn"
+truncate -s 256G "$torn"
+mkdir -p .stbuild/objects/2d
+truncate -s 256G .stbuild/objects/2d/711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881
+expect_status 1 timeout 60 "$STBUILD" fsck --json
+expect_json out torn 2
+expect_status 0 timeout 60 "$STBUILD" fsck --repair
+[ ! -e "$torn" ] || fail 'a file of 256 GiB stays'
+expect_status 0 "$STBUILD" fsck
+
 # Of a newer version: no damage, and nothing of it is touched.
 printf '\0\0\0\143' | dd of=.stbuild/stbuild.db bs=1 seek=60 conv=notrunc 2>/dev/null
 cksum .stbuild/stbuild.db >before
