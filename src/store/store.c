@@ -46,7 +46,7 @@ static int has_no_log(const struct store *s)
 {
 	char *wal = xasprintf("%s-wal", s->db_path);
 	struct stat st;
-	int has_none = stat(wal, &st) < 0 || !st.st_size;
+	int has_none = lstat(wal, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size;
 	free(wal);
 	return has_none;
 }
@@ -151,12 +151,36 @@ static int is_same_file(int fd, const char *path)
 		&& open.st_dev == there.st_dev && open.st_ino == there.st_ino;
 }
 
+/*
+ * What stands in the place of SQLite's own files and is none: a link, a folder,
+ * a pipe. No process has it open as a log, so under the exclusive lock it goes;
+ * without that another's new log might go with it. How many there are, or -1.
+ */
+static int foreign_logs(const struct store *s, int remove, struct err *err)
+{
+	static const char *const end[] = { "-wal", "-shm", "-journal" };
+	int n = 0;
+	for (size_t i = 0; i < sizeof end / sizeof *end && n >= 0; i++) {
+		char *name = xasprintf("%s%s", s->db_path, end[i]);
+		struct stat st;
+		if (!lstat(name, &st) && !S_ISREG(st.st_mode)) {
+			n++;
+			if (remove) {
+				log_warn("'%s' is no file of a database; it is removed", name);
+				n = fs_remove(name, err) < 0 ? -1 : n;
+			}
+		}
+		free(name);
+	}
+	return n;
+}
+
 static int open_locked(struct store *s, const char *command, struct err *err)
 {
 	int is_exclusive = s->mode != STORE_BUILD;
 	enum schema_state state;
 	char *path = fs_join(s->dir, "lock");
-	int ret = 0, is_stale = 1;
+	int ret = 0, is_stale = 1, has_foreign = 0;
 	/* "clean --store" may have taken the file away while we waited. */
 	while (!ret && is_stale) {
 		if (s->lock_fd >= 0)
@@ -165,13 +189,18 @@ static int open_locked(struct store *s, const char *command, struct err *err)
 			ret = create_folders(s, err);
 		if (!ret)
 			ret = lock_open(path, &s->lock_fd, err);
+		has_foreign = foreign_logs(s, 0, err);
 		if (!ret)
-			ret = lock_take(s->lock_fd, path, is_exclusive,
+			ret = lock_take(s->lock_fd, path, is_exclusive || has_foreign,
 				s->mode == STORE_TRY_EXCLUSIVE, command, err);
 		is_stale = !ret && !is_same_file(s->lock_fd, path);
 	}
+	if (!ret && has_foreign && foreign_logs(s, 1, err) < 0)
+		ret = -1;
 	if (ret < 0)
 		goto out;
+	if (has_foreign && !is_exclusive)
+		lock_share(s->lock_fd);
 	ret = db_connect(s, err);
 	if (!ret)
 		ret = schema_check(s, schema_version, &state, NULL, err);

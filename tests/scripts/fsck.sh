@@ -126,6 +126,30 @@ expect_status 0 timeout 60 "$STBUILD" fsck --repair
 [ ! -e "$torn" ] || fail 'a file of 256 GiB stays'
 expect_status 0 "$STBUILD" fsck
 
+# What is no file in the place of the database's log: the next run and a repair
+# put it away, and who only looks is not kept from it.
+for end in wal shm journal; do
+	for kind in link folder pipe; do
+		path=.stbuild/stbuild.db-$end
+		for command in "capture -s" "fsck --repair"; do
+			rm -rf "$path" target
+			case $kind in
+			link) ln -s /nowhere/at-all "$path" ;;
+			folder) mkdir -p "$path/inner" ;;
+			pipe) mkfifo "$path" ;;
+			esac
+			expect_status 1 timeout 60 "$STBUILD" -q
+			# shellcheck disable=SC2086
+			expect_status 0 timeout 60 "$STBUILD" $command
+			if [ -h "$path" ] || [ -d "$path" ] || [ -p "$path" ]; then
+				fail "$command: a $kind stays as -$end"
+			fi
+			expect_status 0 timeout 60 "$STBUILD" -s
+			expect_status 0 timeout 60 "$STBUILD" fsck
+		done
+	done
+done
+
 # Of a newer version: no damage, and nothing of it is touched.
 printf '\0\0\0\143' | dd of=.stbuild/stbuild.db bs=1 seek=60 conv=notrunc 2>/dev/null
 cksum .stbuild/stbuild.db >before
