@@ -83,8 +83,7 @@ int capture_settle_job(struct capture *c, const struct group *g,
 	struct job *job, struct err *err) WARN_UNUSED;
 /* Starts all bundles whose products have arrived, in frame order. */
 int capture_assemble_ready(struct runner *r, struct err *err) WARN_UNUSED;
-/* pool_job.run of an assembly, and what follows on the main thread. */
-void capture_run_assembly(struct pool_job *job);
+/* What follows an assembly on the main thread. */
 int capture_end_assembly(struct pool_job *job, struct err *err) WARN_UNUSED;
 
 /* capture_why.c */

@@ -227,7 +227,7 @@ int capture_settle_job(struct capture *c, const struct group *g, struct job *job
 
 /* Assembling ---------------------------------------------------------------------- */
 
-void capture_run_assembly(struct pool_job *job)
+static void run_assembly(struct pool_job *job)
 {
 	struct assembly_job *a = job->data;
 
@@ -495,7 +495,7 @@ static int start_assembly(struct runner *r, struct job *job, struct err *err)
 	}
 	aj->bundle = job;
 	aj->runner = r;
-	aj->job.run = capture_run_assembly;
+	aj->job.run = run_assembly;
 	aj->job.data = aj;
 	aj->nbyte = assembly_size(g, job);
 	c->assembly_bytes += aj->nbyte;

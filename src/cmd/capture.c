@@ -349,7 +349,8 @@ void report_failures(const struct capture_result *r)
 	}
 }
 
-void report_driver(const struct capture_result *r)
+/* Logs how the driver is not the one before. */
+static void report_driver(const struct capture_result *r)
 {
 	for (size_t i = 0; i < r->driver.nreason; i++) {
 		char *text = reason_text(&r->driver.reason[i]);

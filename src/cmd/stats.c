@@ -42,9 +42,7 @@ static void print_text(const char *dir, const struct store_stats *st,
 	count("aliases", st->nalias);
 	line("objects", st->nobject, st->object_bytes);
 	part("  products", st->product_bytes);
-	part("  derived", st->derived_bytes);
-	part("  unused", st->object_bytes - st->product_bytes
-		- st->derived_bytes);
+	part("  unused", st->object_bytes - st->product_bytes);
 	count("products", st->nproduct);
 	count("programs", st->nprogram);
 	line("bundles", st->nbundle, bundle_bytes);
@@ -65,7 +63,6 @@ static void print_json(const char *dir, const struct store_stats *st,
 		{ "aliases", st->nalias }, { "objects", st->nobject },
 		{ "object_bytes", st->object_bytes },
 		{ "product_bytes", st->product_bytes },
-		{ "derived_bytes", st->derived_bytes },
 		{ "programs", st->nprogram }, { "bundles", st->nbundle },
 		{ "bundle_bytes", bundle_bytes }, { "history", st->nhistory },
 		{ "database_bytes", st->db_bytes },

@@ -114,7 +114,8 @@ static const struct {
 		"SampleRate", NULL } }
 };
 
-void shader_defines(const struct manifest *m, int p, struct buf *out)
+/* The macros that the dialect gives to pass p, as directives. */
+static void add_defines(const struct manifest *m, int p, struct buf *out)
 {
 	if (m->dialect == DIALECT_ESSL) {
 		buf_addstr(out, "#define HW_PERFORMANCE 1\n");
@@ -136,7 +137,7 @@ int shader_expand(struct tree *tree, const struct manifest *m, int p,
 	int is_essl = m->dialect == DIALECT_ESSL && !pass->nstorage
 		&& pass->kind != PASS_COMPUTE;
 	struct buf define = BUF_INIT;
-	shader_defines(m, p, &define);
+	add_defines(m, p, &define);
 	struct source_request request = {
 		pass->source, m->common, m->include_dir, m->ninclude_dir,
 		{ is_essl, is_essl ? 300 : 430, buf_str(&define) },
@@ -151,7 +152,7 @@ static int preprocess_user(struct plan *plan, int p,
 	const struct source *source, struct err *err)
 {
 	struct buf define = BUF_INIT;
-	shader_defines(plan->m, p, &define);
+	add_defines(plan->m, p, &define);
 	struct preprocess_options options = {
 		plan->is_essl, plan->version, buf_str(&define)
 	};

@@ -125,7 +125,8 @@ int channel_is_active(const struct reflection *r, int channel)
 	return channels_active(r) >> channel & 1;
 }
 
-void channel_resolution(const struct scene *scene, int p, int channel,
+/* iChannelResolution[channel]: 0, 0, 0 where unbound or a static cubemap. */
+static void channel_resolution(const struct scene *scene, int p, int channel,
 	float out[3])
 {
 	const struct manifest *m = scene->variant->manifest;

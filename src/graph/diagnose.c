@@ -8,7 +8,8 @@
 #include "util/buf.h"
 #include "util/mem.h"
 
-size_t diagnostics_vadd(struct diagnostics *d, const char *code,
+__attribute__((format(printf, 3, 0)))
+static size_t add_message(struct diagnostics *d, const char *code,
 	const char *fmt, va_list ap)
 {
 	struct buf text = BUF_INIT;
@@ -26,7 +27,7 @@ size_t diagnostics_add(struct diagnostics *d, const char *code,
 	va_list ap;
 
 	va_start(ap, fmt);
-	size_t item = diagnostics_vadd(d, code, fmt, ap);
+	size_t item = add_message(d, code, fmt, ap);
 	va_end(ap);
 	return item;
 }

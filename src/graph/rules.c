@@ -4,7 +4,7 @@
 #include <string.h>
 
 const struct rules rules_ours = { NULL, 0 };
-const struct rules rules_shadertoy = { "shadertoy 2.5", (1u << RULES) - 1 };
+static const struct rules rules_shadertoy = { "shadertoy 2.5", (1u << RULES) - 1 };
 
 const char *rule_text(enum rule rule)
 {

@@ -47,8 +47,6 @@ const struct site_stock *site_find_stock(const char *id, const char *path);
 const cJSON *site_get(const cJSON *object, const char *key);
 /* A text that is there and is not blank; or null. */
 const char *site_text(const cJSON *object, const char *key);
-/* Ids are texts in most exports and numbers in some. Owned; or null. */
-char *site_id(const cJSON *object);
 
 /* Slots: buffers A to D, and cubemaps ----------------------------------------- */
 

@@ -22,7 +22,8 @@ const char *site_text(const cJSON *object, const char *key)
 	return s && s[strspn(s, " \t\r\n")] ? s : NULL;
 }
 
-char *site_id(const cJSON *object)
+/* Ids are texts in most exports and numbers in some. Owned; or null. */
+static char *site_id(const cJSON *object)
 {
 	const cJSON *id = site_get(object, "id");
 	if (cJSON_IsString(id) && *id->valuestring)

@@ -171,13 +171,10 @@ int check_range(struct loader *l, const struct at *at, const cJSON *item,
 /* Index of a pass that item (or its key) names, or -1. */
 int load_pass_name(struct loader *l, const struct at *at, const cJSON *item,
 	int at_key, const char *name);
-void load_table(struct loader *l, const struct table *table,
-	const cJSON *item, const struct at *at, void *out);
 
 typedef void load_function(struct loader *l, const struct key *key,
 	const cJSON *item, const struct at *at, void *out);
-/* By key_kind; null: read by a check. In manifest_load.c and manifest_kinds.c. */
-extern load_function *const load_kind[KEY_KINDS];
+/* manifest_kinds.c */
 load_function load_frames, load_resolutions, load_date, load_bytes, load_age,
 	load_checkpoint, load_mouse, load_keys, load_budgets, load_set;
 
@@ -190,8 +187,6 @@ int frames_add_text(int **frame, size_t *nframe, const char *text,
 	struct err *err) WARN_UNUSED;
 /* Ascending, none twice. */
 void frames_sort(int *frame, size_t *nframe);
-/* "2000-01-02T03:04:05.5Z" and what TOML allows beside it. */
-int date_parse(const char *text, struct date *out);
 
 /* Checks, manifest_check.c and manifest_test.c. */
 typedef void check_function(struct loader *l, const cJSON *item,

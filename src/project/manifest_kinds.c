@@ -97,10 +97,11 @@ static int days_in_month(int year, int month)
 }
 
 /*
+ * "2000-01-02T03:04:05.5Z" and what TOML allows beside it:
  * YYYY-MM-DD, then perhaps T or a blank, HH:MM, perhaps :SS, perhaps .FFF,
  * perhaps Z or +00:00.
  */
-int date_parse(const char *s, struct date *out)
+static int date_parse(const char *s, struct date *out)
 {
 	struct date d = { 0 };
 	int high = two_digits(s);

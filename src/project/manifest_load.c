@@ -456,6 +456,9 @@ static void set_place(struct loader *l, const struct table *table,
 	memcpy(member(out, table->place), place, sizeof place);
 }
 
+static void load_table(struct loader *l, const struct table *table,
+	const cJSON *item, const struct at *at, void *out);
+
 static void load_subtable(struct loader *l, const struct key *key,
 	const cJSON *item, const struct at *at, void *out)
 {
@@ -548,7 +551,8 @@ static void load_preset_passes(struct loader *l, const struct key *key,
 	load_named(l, key, item, at, out, set_pass_name);
 }
 
-load_function *const load_kind[KEY_KINDS] = {
+/* By key_kind; null: read by a check. */
+static load_function *const load_kind[KEY_KINDS] = {
 	[KEY_INT] = load_int,
 	[KEY_U32] = load_u32,
 	[KEY_U64] = load_u64,
@@ -602,7 +606,7 @@ static int holds_tables(enum key_kind kind)
 		|| kind == KEY_PRESET_PASSES;
 }
 
-void load_table(struct loader *l, const struct table *table,
+static void load_table(struct loader *l, const struct table *table,
 	const cJSON *item, const struct at *at, void *out)
 {
 	enum { MOST = 32 };

@@ -112,7 +112,8 @@ static size_t count(const void *item, size_t n, size_t size, int frame)
 	return lo;
 }
 
-size_t timeline_count(const struct timeline *t, int frame)
+/* How many steps are not after the frame. */
+static size_t count_steps(const struct timeline *t, int frame)
 {
 	return count(t->step, t->nstep, sizeof *t->step, frame);
 }
@@ -193,7 +194,7 @@ static int compare_sets(const void *a, const void *b)
 void timeline_cut(const struct timeline *t, size_t nuniform, int from, int to,
 	struct timeline_part *out)
 {
-	size_t end = timeline_count(t, to), n = timeline_count(t, from), k = 0;
+	size_t end = count_steps(t, to), n = count_steps(t, from), k = 0;
 
 	memset(out, 0, sizeof *out);
 	if (n < 2) {

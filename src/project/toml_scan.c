@@ -10,7 +10,8 @@
 #include "util/buf.h"
 #include "util/mem.h"
 
-int toml_fault_at(struct toml_scan *s, size_t at, const char *message)
+/* At another place of this line. */
+static int fault_at(struct toml_scan *s, size_t at, const char *message)
 {
 	err_set(s->err, STATUS_INPUT, "%s", message);
 	err_place(s->err, s->name, s->line, (int)(at - s->line_start) + 1, NULL);
@@ -19,7 +20,7 @@ int toml_fault_at(struct toml_scan *s, size_t at, const char *message)
 
 int toml_fault(struct toml_scan *s, const char *message)
 {
-	return toml_fault_at(s, s->at, message);
+	return fault_at(s, s->at, message);
 }
 
 int toml_peek(const struct toml_scan *s)
@@ -91,14 +92,14 @@ static int hex_escape(struct toml_scan *s, int digits, struct buf *out)
 	for (int i = 0; i < digits; i++, s->at++) {
 		int c = toml_peek(s);
 		if (c < 0 || !isxdigit(c))
-			return toml_fault_at(s, start, digits == 4
+			return fault_at(s, start, digits == 4
 				? "\\u needs four hexadecimal digits"
 				: "\\U needs eight hexadecimal digits");
 		code = code << 4 | (unsigned long)(isdigit(c) ? c - '0'
 			: tolower(c) - 'a' + 10);
 	}
 	if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-		return toml_fault_at(s, start,
+		return fault_at(s, start,
 			"the escape is not a Unicode scalar value");
 	utf8_add(out, code);
 	return 0;
@@ -130,7 +131,7 @@ static int escape(struct toml_scan *s, int is_multi, struct buf *out)
 			return 0;
 		}
 	}
-	return toml_fault_at(s, before - 1, "unknown escape in a string");
+	return fault_at(s, before - 1, "unknown escape in a string");
 }
 
 /* Quotes in a row ahead, at most 5: what a multi-line string can end with. */
@@ -262,7 +263,7 @@ static int number(struct toml_scan *s, size_t start, char *token, cJSON *item,
 	enum doc_kind *kind)
 {
 	if (number_kind(token, kind))
-		return toml_fault_at(s, start, "expected a value");
+		return fault_at(s, start, "expected a value");
 	char *to = token;
 	for (const char *p = token; *p; p++)
 		if (*p != '_')
@@ -271,7 +272,7 @@ static int number(struct toml_scan *s, size_t start, char *token, cJSON *item,
 	if (*kind == DOC_FLOAT) {
 		double v = strtod(token, NULL);
 		if (isinf(v) && !strstr(token, "inf"))
-			return toml_fault_at(s, start, "the float is too large");
+			return fault_at(s, start, "the float is too large");
 		set_number(item, v);
 		return 0;
 	}
@@ -280,7 +281,7 @@ static int number(struct toml_scan *s, size_t start, char *token, cJSON *item,
 	errno = 0;
 	long long v = strtoll(base == 10 ? token : token + 2, NULL, base);
 	if (errno == ERANGE)
-		return toml_fault_at(s, start,
+		return fault_at(s, start,
 			"the integer does not fit in 64 bits");
 	set_number(item, (double)v);
 	return 0;
@@ -382,7 +383,7 @@ int toml_scalar(struct toml_scan *s, cJSON *item, enum doc_kind *kind)
 		item->type = cJSON_String;
 		item->valuestring = xstrdup(token);
 		if (!is_date_time(token))
-			result = toml_fault_at(s, start, "not a date or time");
+			result = fault_at(s, start, "not a date or time");
 	} else {
 		result = number(s, start, token, item, kind);
 	}

@@ -17,9 +17,8 @@ struct toml_scan {
 	struct err *err;
 };
 
-/* Sets the error at the current place, or at another one of this line. */
+/* Sets the error at the current place. */
 int toml_fault(struct toml_scan *s, const char *message);
-int toml_fault_at(struct toml_scan *s, size_t at, const char *message);
 /* The byte ahead, -1 at the end. */
 int toml_peek(const struct toml_scan *s);
 int toml_column(const struct toml_scan *s);

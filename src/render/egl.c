@@ -20,7 +20,8 @@ struct platform {
 	EGLint ndevice;
 };
 
-int has_word(const char *list, const char *word)
+/* 1 when the blank-separated list has the whole word. list may be null. */
+static int has_word(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 	while (list && *list) {
@@ -33,7 +34,8 @@ int has_word(const char *list, const char *word)
 	return 0;
 }
 
-const char *egl_error_name(EGLint code)
+/* "EGL_BAD_ALLOC" for an EGL error code. */
+static const char *egl_error_name(EGLint code)
 {
 	switch (code) {
 	case EGL_SUCCESS: return "EGL_SUCCESS";

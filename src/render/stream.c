@@ -325,7 +325,8 @@ void draw_room_release(struct draw_room *room)
 	*room = (struct draw_room){ 0 };
 }
 
-int gl_type_components(enum gl_type type)
+/* Floats and ints of a uniform of this type; 0 where it cannot be set. */
+static int gl_type_components(enum gl_type type)
 {
 	switch (type) {
 	case GL_T_FLOAT: case GL_T_INT: case GL_T_BOOL: case GL_T_UINT:

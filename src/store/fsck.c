@@ -237,21 +237,24 @@ static int check_rows(struct fsck *f, struct err *err)
 static int check_sums(struct fsck *f, struct err *err)
 {
 	static const struct {
-		const char *table, *sum;
+		const char *table, *sum, *where;
 	} list[] = {
-		{ "product", SUM_PRODUCT }, { "derived", SUM_PRODUCT },
-		{ "node", SUM_NODE }, { "alias", SUM_ALIAS },
-		{ "program", SUM_PROGRAM }, { "driver", SUM_DRIVER },
-		{ "stat", SUM_STAT }, { "blob", SUM_BLOB },
-		{ "memo", SUM_MEMO }, { "bundle", SUM_BUNDLE }
+		/* Rows that lead nowhere are counted by foreign_key_check. */
+		{ "product", SUM_PRODUCT,
+			" AND object IN (SELECT id FROM object)" },
+		{ "node", SUM_NODE, "" },
+		{ "alias", SUM_ALIAS, "" },
+		{ "program", SUM_PROGRAM, "" },
+		{ "driver", SUM_DRIVER, "" },
+		{ "stat", SUM_STAT, "" },
+		{ "blob", SUM_BLOB, "" },
+		{ "memo", SUM_MEMO, "" },
+		{ "bundle", SUM_BUNDLE, "" },
 	};
 	int ret = 0;
 	for (size_t i = 0; i < sizeof list / sizeof *list && !ret; i++) {
-		/* Rows that lead nowhere are counted by foreign_key_check. */
-		int has_object = i < 2;
 		char *where = xasprintf("FROM %s WHERE sum <> %s%s", list[i].table,
-			list[i].sum, has_object
-			? " AND object IN (SELECT id FROM object)" : "");
+			list[i].sum, list[i].where);
 		char *count = xasprintf("SELECT count(*) %s", where);
 		char *drop = xasprintf("DELETE %s", where);
 		int64_t n = 0;
@@ -305,8 +308,7 @@ static int check_all(struct fsck *f, struct err *err)
 	if (!f->repair)
 		return 0;
 	return sql_run(f->s, SQL_PRODUCT_LOST, err, "") < 0
-		|| sql_run(f->s, SQL_CONTENT_LOST, err, "") < 0
-		|| sql_run(f->s, SQL_DERIVED_LOST, err, "") < 0 ? -1 : 0;
+		|| sql_run(f->s, SQL_CONTENT_LOST, err, "") < 0 ? -1 : 0;
 }
 
 int fsck_run(struct store *s, int repair, struct fsck_result *out,

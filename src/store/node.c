@@ -77,20 +77,6 @@ int store_add_product(struct store *s, const struct product *p,
 	return add(s, SQL_PRODUCT_ADD, p, err);
 }
 
-int store_derived(struct store *s, const struct sha256 *key,
-	struct product *out)
-{
-	return find(s, SQL_DERIVED_GET, key, 0, out);
-}
-
-int store_add_derived(struct store *s, const struct product *p,
-	struct err *err)
-{
-	struct product at_0 = *p;
-	at_0.index = 0;
-	return add(s, SQL_DERIVED_ADD, &at_0, err);
-}
-
 int store_touch(struct store *s, const struct sha256 *key, struct err *err)
 {
 	sqlite3_stmt *stmt;

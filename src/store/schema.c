@@ -142,7 +142,6 @@ static const char version_1[] =
 /* What is there is taken for right: nothing says otherwise. */
 static const char version_2[] =
 	ADD_SUM("product", SUM_PRODUCT)
-	ADD_SUM("derived", SUM_PRODUCT)
 	ADD_SUM("node", SUM_NODE)
 	ADD_SUM("alias", SUM_ALIAS)
 	ADD_SUM("program", SUM_PROGRAM)
@@ -150,7 +149,9 @@ static const char version_2[] =
 	ADD_SUM("stat", SUM_STAT)
 	ADD_SUM("blob", SUM_BLOB)
 	ADD_SUM("memo", SUM_MEMO)
-	ADD_SUM("bundle", SUM_BUNDLE);
+	ADD_SUM("bundle", SUM_BUNDLE)
+	/* Nothing was ever in it. */
+	"DROP TABLE derived;";
 
 const char *const schema_upgrade[] = {
 	version_1, version_2

@@ -437,8 +437,8 @@ int store_stats(struct store *s, struct store_stats *out, struct err *err)
 		uint64_t *const field[] = { &out->nnode, &out->nproduct,
 			&out->nobject, &out->object_bytes, &out->nprogram,
 			&out->nbundle, &out->nhistory, &out->nalias,
-			&out->product_bytes, &out->derived_bytes };
-		for (int i = 0; i < 10; i++)
+			&out->product_bytes };
+		for (int i = 0; i < 9; i++)
 			*field[i] = column_u64(stmt, i);
 		sql_end(stmt);
 	}

@@ -21,9 +21,8 @@ struct suite_test {
 
 struct judging;
 
-/* Checks: a new one that holds, its value and limit, and what is wrong. */
+/* Checks: a new one that holds, and what is wrong. */
 struct suite_check *judge_check(struct suite_case *c, const char *metric);
-void judge_value(struct suite_check *check, double value, double limit);
 __attribute__((format(printf, 2, 3)))
 void judge_fail(struct suite_check *check, const char *fmt, ...);
 int judge_is_image(const struct manifest *m, int pass);

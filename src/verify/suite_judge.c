@@ -25,7 +25,7 @@ struct suite_check *judge_check(struct suite_case *c, const char *metric)
 	return check;
 }
 
-void judge_value(struct suite_check *check, double value, double limit)
+static void judge_value(struct suite_check *check, double value, double limit)
 {
 	check->has_value = isfinite(value);
 	check->value = value;

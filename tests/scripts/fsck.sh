@@ -46,7 +46,6 @@ expect_json out objects 2
 expect_json out products 2
 expect_json out object_bytes 2560
 expect_json out product_bytes 2560
-expect_json out derived_bytes 0
 expect_json out programs 2
 expect_json out bundles 1
 expect_json out history 1

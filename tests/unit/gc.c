@@ -93,8 +93,6 @@ static struct store *fill(const char *dir, int n)
 			continue;
 		p.index = 1;
 		CHECK(works(store_add_product(s, &p, &err)));
-		p.key = h(100);
-		CHECK(works(store_add_derived(s, &p, &err)));
 	}
 	change(s, "UPDATE object SET used = 999 + id");
 	store_close(s);
@@ -147,7 +145,6 @@ static void by_size(void)
 	CHECK_STR(stored(s), "12345");
 	/* With it went every row that led to it. */
 	CHECK_INT(number(s, "SELECT count(*) FROM product"), 5);
-	CHECK_INT(number(s, "SELECT count(*) FROM derived"), 0);
 	struct sha256 sha = name_of(0);
 	CHECK_INT(object_has(s, &sha, SIZE), 0);
 

@@ -367,15 +367,6 @@ static void products(void)
 	CHECK(works(store_add_product(s, &p, &err)));
 	CHECK_INT(store_product(s, &key, 0, &got), 1);
 	free(path);
-
-	key = h(2);
-	CHECK_INT(store_derived(s, &key, &got), 0);
-	p.key = key;
-	p.index = 7;
-	CHECK(works(store_add_derived(s, &p, &err)));
-	CHECK_INT(store_derived(s, &key, &got), 1);
-	CHECK(same(got.object, p.object));
-	CHECK_INT(store_product(s, &key, 0, &got), 0);
 	store_close(s);
 
 	s = open_store("rows", STORE_READ);

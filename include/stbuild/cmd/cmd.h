@@ -68,11 +68,10 @@ struct capture_result;
 struct reasons;
 /* "hero@120", "sound:chime". Owned by the caller. */
 char *target_name(const struct capture_bundle *b);
-/* Log what failed in a run, and how the driver is not the one before. */
+/* Logs what failed in a run. */
 void report_failures(const struct capture_result *r);
 /* Of a run in which some targets failed: the worst of theirs. */
 int failure_status(const struct capture_result *r);
-void report_driver(const struct capture_result *r);
 /* {"kind", "what", "old", "new", "pass", "passes", "file", "line", "frame"} each. */
 cJSON *reasons_to_json(const struct reasons *list);
 

@@ -87,8 +87,6 @@ void shader_release(struct shader *s);
 int shader_expand(struct tree *tree, const struct manifest *m, int p,
 	int notes_inactive, struct inputs *inputs, struct source *out,
 	struct err *err) WARN_UNUSED;
-/* The macros that the dialect gives to pass p, as directives. */
-void shader_defines(const struct manifest *m, int p, struct buf *out);
 /* "mainImage" and its like. */
 const char *shader_entry(enum pass_kind kind);
 /* 1 when a storage block, by the name GL has for it, is certainly readonly. */

@@ -56,10 +56,6 @@ enum reason_kind uniform_reason(const char *name);
 /* Size of a pass's target, whatever its kind. */
 void target_size(const struct variant *v, int p, int *width, int *height);
 
-/* iChannelResolution[channel]: 0, 0, 0 where unbound or a static cubemap. */
-void channel_resolution(const struct scene *scene, int p, int channel,
-	float out[3]);
-
 /*
  * Texels of keyboard (256 x 3) and music (512 x 2), RGBA8, bottom row
  * first as GL takes them: rows and their meaning are those of stbuild.json(5).

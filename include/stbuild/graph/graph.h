@@ -73,9 +73,6 @@ void graph_diagnose(const struct graph *g, struct diagnostics *out);
 void diagnose_uniforms(const struct manifest *m, const int *used,
 	struct diagnostics *out);
 /* Adds a warning without place; code is borrowed. Returns its index. */
-__attribute__((format(printf, 3, 0)))
-size_t diagnostics_vadd(struct diagnostics *d, const char *code,
-	const char *fmt, va_list ap);
 __attribute__((format(printf, 3, 4)))
 size_t diagnostics_add(struct diagnostics *d, const char *code,
 	const char *fmt, ...);

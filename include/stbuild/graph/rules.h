@@ -19,7 +19,7 @@ struct rules {
 	unsigned has;		/* bit RULE_x */
 };
 
-extern const struct rules rules_ours, rules_shadertoy;
+extern const struct rules rules_ours;
 
 static inline int rules_have(const struct rules *r, enum rule rule)
 {

@@ -25,8 +25,6 @@ const float *timeline_mouse(const struct timeline_index *x, int frame);
 /* As variant_keys. */
 void timeline_keys(const struct timeline_index *x, int frame,
 	uint8_t out[3][256]);
-/* How many steps are not behind the frame. */
-size_t timeline_count(const struct timeline *t, int frame);
 
 /*
  * The part of a timeline that frames from .. to are drawn with: what is in

@@ -38,10 +38,6 @@ int egl_open(struct egl *egl, const char *device, struct err *err) WARN_UNUSED;
  */
 void egl_close(struct egl *egl);
 
-/* 1 when the blank-separated list has the whole word. list may be null. */
-int has_word(const char *list, const char *word);
-/* "EGL_BAD_ALLOC" for an EGL error code. */
-const char *egl_error_name(EGLint code);
 /* 1 for renderer strings of software GL. */
 int renderer_is_software(const char *renderer);
 

@@ -138,9 +138,6 @@ struct draw_room {
 };
 void draw_room_release(struct draw_room *room);
 
-/* Floats and ints of a uniform of this type; 0 where it cannot be set. */
-int gl_type_components(enum gl_type type);
-
 void stream_put_draw(struct stream *s, const struct draw *draw,
 	const char *label);
 /* out borrows from room and the message. Checks every count and enum. */

@@ -165,15 +165,6 @@ int store_add_alias(struct store *s, const struct sha256 *key,
 int store_touch(struct store *s, const struct sha256 *key, struct err *err)
 	WARN_UNUSED;
 
-/*
- * Derived files (an encoded PNG of an object, say): key is a hash over what
- * was derived from what by which encoder. The product's index is 0.
- */
-int store_derived(struct store *s, const struct sha256 *key,
-	struct product *out);
-int store_add_derived(struct store *s, const struct product *p,
-	struct err *err) WARN_UNUSED;
-
 /* Programs and drivers ---------------------------------------------------- */
 
 struct program_row {
@@ -311,7 +302,6 @@ struct store_stats {
 	uint64_t db_bytes;		/* with its log */
 	uint64_t nprogram, nbundle, nhistory, nalias;
 	uint64_t product_bytes;		/* of objects that are products */
-	uint64_t derived_bytes;		/* of those that are derived, and no products */
 };
 int store_stats(struct store *s, struct store_stats *out, struct err *err)
 	WARN_UNUSED;
