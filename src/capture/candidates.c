@@ -25,7 +25,7 @@ static size_t find_candidates(const struct runner *r, uint32_t node,
 	struct node_row place = { .key = g->keys.key[node],
 		.pass = g->variant.manifest->pass[p].name,
 		.frame = keys_node_frame(&g->keys, node), .shape = shape };
-	size_t n = store_rivals(r->capture->env->programs.store, &place, out,
+	size_t n = store_candidates(r->capture->env->programs.store, &place, out,
 		max);
 
 	free(shape);
@@ -42,9 +42,9 @@ static int same_product(struct store *store, const struct sha256 *a,
 		sha256_equal(&x.object, &y.object);
 }
 
-/* 1 when everything the node made is what the rival has. */
+/* 1 when everything the node made is what the candidate has. */
 static int is_same_node(const struct runner *r, uint32_t node,
-	const struct sha256 *rival)
+	const struct sha256 *candidate)
 {
 	struct store *store = r->capture->env->programs.store;
 	const struct keys *k = &r->group->keys;
@@ -54,14 +54,14 @@ static int is_same_node(const struct runner *r, uint32_t node,
 	size_t n = keys_takes(k, node, take);
 
 	for (int i = 0; i <= pass->nextra_output; i++)
-		if (!same_product(store, &k->key[node], rival, i))
+		if (!same_product(store, &k->key[node], candidate, i))
 			return 0;
 	for (size_t i = 0; i < n; i++) {
 		struct sha256 theirs;
 		if (take[i].kind != TAKE_STORAGE || !take[i].is_written)
 			continue;
 		const struct version *v = &k->version[take[i].next_version];
-		keys_version_key(rival, k->scene->graph->storage[v->storage],
+		keys_version_key(candidate, k->scene->graph->storage[v->storage],
 			&theirs);
 		if (!same_product(store, &v->key, &theirs, 0))
 			return 0;
@@ -107,57 +107,57 @@ static int has_arrived(const struct group *g, uint32_t node)
 	return 1;
 }
 
-static int is_taken(const struct group *g, uint32_t node)
+static int is_read(const struct group *g, uint32_t node)
 {
-	return keys_is_taken(&g->keys, node);
+	return keys_is_read(&g->keys, node);
 }
 
 int candidates_judge(struct runner *r, uint32_t node, struct err *err)
 {
 	struct store *store = r->capture->env->programs.store;
 	struct group *g = r->group;
-	struct sha256 rival[16];
+	struct sha256 candidate[16];
 
 	/* Once: a checkpoint may bring more of it when others were drawn on it. */
 	if (!g->plan.node[node].is_wanted ||
-	    g->rivalry[node] == RIVALRY_CLOSED || !has_arrived(g, node))
+	    g->alias_search[node] == ALIAS_SEARCH_CLOSED || !has_arrived(g, node))
 		return 0;
-	size_t n = find_candidates(r, node, rival, sizeof rival / sizeof *rival);
-	g->rivalry[node] = RIVALRY_CLOSED;
+	size_t n = find_candidates(r, node, candidate, sizeof candidate / sizeof *candidate);
+	g->alias_search[node] = ALIAS_SEARCH_CLOSED;
 	for (size_t i = 0; i < n; i++) {
 		struct sha256 earlier;
-		if (store_alias(store, &rival[i], &earlier))
-			rival[i] = earlier;
-		if (sha256_equal(&rival[i], &g->keys.key[node]) ||
-		    !is_same_node(r, node, &rival[i]))
+		if (store_alias(store, &candidate[i], &earlier))
+			candidate[i] = earlier;
+		if (sha256_equal(&candidate[i], &g->keys.key[node]) ||
+		    !is_same_node(r, node, &candidate[i]))
 			continue;
-		note_candidate(r, node, &rival[i]);
+		note_candidate(r, node, &candidate[i]);
 		r->capture->nalias++;
 		const struct sha256 *plain = keys_plain(&g->keys, node);
-		if (store_add_alias(store, &g->keys.key[node], &rival[i], err) ||
+		if (store_add_alias(store, &g->keys.key[node], &candidate[i], err) ||
 		    (!sha256_equal(plain, &g->keys.key[node]) &&
-		    store_add_alias(store, plain, &rival[i], err)))
+		    store_add_alias(store, plain, &candidate[i], err)))
 			return -1;
-		if (is_taken(g, node))
+		if (is_read(g, node))
 			g->needs_rekey = 1;
 		else
-			keys_replace(&g->keys, node, &rival[i]);
+			keys_replace(&g->keys, node, &candidate[i]);
 		return 0;
 	}
 	return 0;
 }
 
-int candidates_settled(void *data, uint32_t node)
+int candidates_are_known(void *data, uint32_t node)
 {
 	struct runner *r = data;
 	struct group *g = r->group;
-	struct sha256 rival;
+	struct sha256 candidate;
 
 	/* Nothing that follows hangs on a node that nobody takes. */
-	if (!is_taken(g, node))
+	if (!is_read(g, node))
 		return !g->needs_rekey;
-	if (g->rivalry[node] == RIVALRY_UNKNOWN)
-		g->rivalry[node] = find_candidates(r, node, &rival, 1) ?
-			RIVALRY_OPEN : RIVALRY_NONE;
-	return g->rivalry[node] != RIVALRY_OPEN && !g->needs_rekey;
+	if (g->alias_search[node] == ALIAS_SEARCH_UNKNOWN)
+		g->alias_search[node] = find_candidates(r, node, &candidate, 1) ?
+			ALIAS_SEARCH_OPEN : ALIAS_SEARCH_NONE;
+	return g->alias_search[node] != ALIAS_SEARCH_OPEN && !g->needs_rekey;
 }

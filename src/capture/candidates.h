@@ -19,9 +19,9 @@ char *candidates_shape(const struct group *g, int p);
 int candidates_judge(struct runner *r, uint32_t node, struct err *err)
 	WARN_UNUSED;
 /*
- * sweep_hooks.is_settled of a runner (data): 0 while a candidate may still
+ * sweep_hooks.has_all_aliases of a runner (data): 0 while a candidate may still
  * change what is planned behind the node.
  */
-int candidates_settled(void *data, uint32_t node);
+int candidates_are_known(void *data, uint32_t node);
 
 #endif

@@ -164,7 +164,7 @@ static void describe_group(struct capture *c, struct group *g)
 }
 
 /* What needs no content, in one transaction. */
-static int settle_jobs(struct capture *c, struct group *g, struct err *err)
+static int finish_jobs(struct capture *c, struct group *g, struct err *err)
 {
 	struct store *store = c->env->programs.store;
 
@@ -172,7 +172,7 @@ static int settle_jobs(struct capture *c, struct group *g, struct err *err)
 		return -1;
 	for (size_t j = 0; j < g->njob; j++) {
 		struct job *job = &g->job[j];
-		if (!job->needs_content && capture_settle_job(c, g, job, err)) {
+		if (!job->needs_content && capture_finish_job(c, g, job, err)) {
 			if (!c->env->dry_run)
 				store_rollback(store);
 			return -1;
@@ -204,7 +204,7 @@ static int prepare_groups(struct capture *c, struct err *err)
 		    &c->assets, err))
 			return -1;
 		capture_note_driver(c, g);
-		if (settle_jobs(c, g, err))
+		if (finish_jobs(c, g, err))
 			return -1;
 		if (c->env->dry_run && group_is_open(g))
 			describe_group(c, g);

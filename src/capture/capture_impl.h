@@ -6,7 +6,7 @@
  * current; capture_inputs.c reads assets, programs and git's state;
  * capture_run.c plans and runs sweeps; candidates.c finds aliases; products.c
  * brings bytes to the store; capture_write.c writes bundles and records
- * them; capture_why.c keeps account of what they came from.
+ * them; capture_why.c records what they came from.
  */
 
 #include "group.h"
@@ -49,7 +49,7 @@ struct capture {
 	uint64_t assembly_bytes;	/* what the bundles being written may take */
 	size_t ncollected;		/* times that finished jobs were taken */
 	struct map drawn;		/* keys drawn in this run */
-	struct map looked;		/* passes whose loops are settled */
+	struct map looked;		/* passes whose loops were looked at */
 	struct map written;		/* objects whose files this run made */
 	uint64_t nalias;		/* found in this run */
 	int is_waiting;			/* the next group, until another is done */
@@ -79,7 +79,7 @@ void capture_fail_job(struct capture *c, struct job *job,
 	const struct err *cause);
 int capture_was_drawn(const struct capture *c, const struct sha256 *key);
 /* A job that needs no content: current, or retagged. */
-int capture_settle_job(struct capture *c, const struct group *g,
+int capture_finish_job(struct capture *c, const struct group *g,
 	struct job *job, struct err *err) WARN_UNUSED;
 /* Starts all bundles whose products have arrived, in frame order. */
 int capture_assemble_ready(struct runner *r, struct err *err) WARN_UNUSED;
@@ -104,7 +104,7 @@ int capture_run_groups(struct capture *c, struct err *err) WARN_UNUSED;
  * Warns once a pass when a draw of it at frame t is certain to have more
  * iterations of loops than the driver runs (llvmpipe leaves the rest out).
  */
-void capture_tell_loops(struct capture *c, const struct group *g, int p, int t,
+void capture_report_loops(struct capture *c, const struct group *g, int p, int t,
 	int is_captured);
 
 #endif

@@ -111,7 +111,7 @@ static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err
 	if (c->env->always)
 		note_written(r, node);
 	target_size(&g->variant, p, &w, &h);
-	capture_tell_loops(c, g, p, keys_node_frame(&g->keys, node),
+	capture_report_loops(c, g, p, keys_node_frame(&g->keys, node),
 		g->plan.node[node].is_wanted);
 	/* Frames between captured ones are never read back: no row for them. */
 	if (!g->plan.node[node].is_wanted)
@@ -281,7 +281,7 @@ static int give_up_store(struct runner *r, struct err *err)
 static int start_sweep(struct runner *r, struct err *err)
 {
 	struct sweep_hooks hooks = { r, hook_open, hook_loaded, product_take,
-		candidates_settled, hook_checkpoint, hook_drew, hook_program, hook_image };
+		candidates_are_known, hook_checkpoint, hook_drew, hook_program, hook_image };
 
 	if (r->nround++ == MISSES_MAX)
 		return give_up_store(r, err);
@@ -324,7 +324,7 @@ static int must_wait(struct capture *c, const struct group *g)
 	return 0;
 }
 
-/* Keys with the aliases found; jobs that are current with them are settled. */
+/* Keys with the aliases found; jobs that are current with them are finished. */
 static int rekey(struct capture *c, struct group *g, struct err *err)
 {
 	if (group_rekey(g, c->env, c->env->programs.driver, err))
@@ -335,7 +335,7 @@ static int rekey(struct capture *c, struct group *g, struct err *err)
 		struct job *job = &g->job[i];
 		if (!job->is_done && !job->is_under_way &&
 		    !job->needs_content &&
-		    capture_settle_job(c, g, job, err))
+		    capture_finish_job(c, g, job, err))
 			return -1;
 	}
 	return 0;

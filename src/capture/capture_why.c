@@ -8,11 +8,11 @@
 #include "util/mem.h"
 
 /*
- * The record of an account is a memo "facts" by the bundle's path: a list of
+ * A record is kept as a memo "facts" by the bundle's path: a list of
  * what is the frame's own. It has the hash of its shape, which the bundles of a
  * variant share; that has the hashes of the longer lists. Shapes and lists are
  * memos "facts-list", by their hash. So 10,000 frames cost some hundred bytes
- * each. A record is
+ * each. The memo is
  *
  *	SHAPE, FRAME, INTERMEDIATES
  *	PASS	for each pass of the shape, in order: its key; then the facts
@@ -61,7 +61,7 @@ static uint32_t first_node(const struct group *g, int p)
 /* What all bundles of a group have in common: made once. */
 static void make_common(struct capture *c, struct group *g)
 {
-	struct account *a = &g->account;
+	struct record *a = &g->record;
 	const struct graph *graph = &g->graph;
 	const char *identity = c->env->programs.driver->identity_text;
 
@@ -79,7 +79,7 @@ static void make_common(struct capture *c, struct group *g)
 		int p = graph->order[i];
 		if (!graph->is_reached[p])
 			continue;
-		struct account_pass *pass = &a->pass[a->npass++];
+		struct record_pass *pass = &a->pass[a->npass++];
 		pass->name = xstrdup(g->variant.manifest->pass[p].name);
 		facts_of_static(&g->scene, &g->set->key_program[p], p,
 			&c->driver, &pass->fixed);
@@ -87,11 +87,11 @@ static void make_common(struct capture *c, struct group *g)
 	}
 }
 
-/* The group's account, with what is a job's own. Borrowed until the next. */
-static const struct account *make_account(struct capture *c, struct group *g,
+/* The group's record, with what is a job's own. Borrowed until the next. */
+static const struct record *make_record(struct capture *c, struct group *g,
 	const struct job *job)
 {
-	struct account *a = &g->account;
+	struct record *a = &g->record;
 	const struct graph *graph = &g->graph;
 	size_t n = 0;
 
@@ -118,12 +118,12 @@ static void path_key(const struct job *job, struct sha256 *out)
 
 /* Adds the hash of a list, which is stored unless it is known to be. */
 static int add_list(struct capture *c, enum fact_kind kind, const char *subject,
-	const struct facts *list, struct facts *record, struct err *err)
+	const struct facts *list, struct facts *memo, struct err *err)
 {
 	struct sha256 sha;
 
 	sha256_of(buf_str(&list->bytes), list->bytes.len, &sha);
-	facts_add_hash(record, kind, subject, FACT_NONE, &sha);
+	facts_add_hash(memo, kind, subject, FACT_NONE, &sha);
 	if (list->bytes.len > LIST_MAX ||
 	    !map_put(&c->known_list, sha.byte, SHA256_SIZE, 1))
 		return 0;
@@ -147,18 +147,18 @@ static void add_difference(void *data, const struct fact *was, const struct fact
 		d->is_other = 1;
 }
 
-static void add_recipe(const struct account_pass *pass, struct facts *record)
+static void add_recipe(const struct record_pass *pass, struct facts *memo)
 {
 	struct difference d = { .is_other = 0 };
 
 	facts_compare(&pass->base, &pass->recipe, add_difference, &d);
-	facts_add_hash(record, FACT_PASS, "", FACT_NONE, &pass->key);
-	facts_append(record, d.is_other ? &pass->recipe : &d.facts);
+	facts_add_hash(memo, FACT_PASS, "", FACT_NONE, &pass->key);
+	facts_append(memo, d.is_other ? &pass->recipe : &d.facts);
 	facts_release(&d.facts);
 }
 
 /* What the bundles of a group share, with the lists it names. */
-static int add_shape(struct capture *c, const struct account *a, struct facts *record,
+static int add_shape(struct capture *c, const struct record *a, struct facts *memo,
 	struct err *err)
 {
 	struct facts shape = { .is_terse = 0 };
@@ -172,7 +172,7 @@ static int add_shape(struct capture *c, const struct account *a, struct facts *r
 		facts_append(&shape, &a->pass[i].base);
 	}
 	if (rc == 0)
-		rc = add_list(c, FACT_SHAPE, "", &shape, record, err);
+		rc = add_list(c, FACT_SHAPE, "", &shape, memo, err);
 	facts_release(&shape);
 	return rc;
 }
@@ -180,21 +180,21 @@ static int add_shape(struct capture *c, const struct account *a, struct facts *r
 int capture_record_why(struct capture *c, struct group *g, const struct job *job,
 	struct err *err)
 {
-	const struct account *a = make_account(c, g, job);
-	struct facts record = { .is_terse = 0 };
+	const struct record *a = make_record(c, g, job);
+	struct facts memo = { .is_terse = 0 };
 	struct sha256 key;
-	int rc = add_shape(c, a, &record, err);
+	int rc = add_shape(c, a, &memo, err);
 
-	facts_add_number(&record, FACT_FRAME, "", FACT_NONE, (uint64_t)a->frame);
-	facts_add_number(&record, FACT_INTERMEDIATES, "", FACT_NONE,
+	facts_add_number(&memo, FACT_FRAME, "", FACT_NONE, (uint64_t)a->frame);
+	facts_add_number(&memo, FACT_INTERMEDIATES, "", FACT_NONE,
 		(uint64_t)a->has_intermediates);
 	for (size_t i = 0; i < a->npass; i++)
-		add_recipe(&a->pass[i], &record);
+		add_recipe(&a->pass[i], &memo);
 	path_key(job, &key);
-	if (rc == 0 && record.bytes.len <= RECORD_MAX)
+	if (rc == 0 && memo.bytes.len <= RECORD_MAX)
 		rc = store_add_memo(c->env->programs.store, "facts", &key,
-			record.bytes.data, record.bytes.len, err);
-	facts_release(&record);
+			memo.bytes.data, memo.bytes.len, err);
+	facts_release(&memo);
 	return rc;
 }
 
@@ -213,7 +213,7 @@ static int find_list(struct capture *c, const struct fact *hash, struct facts *o
 	return sha256_equal(&sha, &now);
 }
 
-static int read_shape(struct capture *c, const struct facts *shape, struct account *a)
+static int read_shape(struct capture *c, const struct facts *shape, struct record *a)
 {
 	struct facts *const part[] = { &a->driver, &a->settings, &a->files };
 	struct fact f;
@@ -227,8 +227,8 @@ static int read_shape(struct capture *c, const struct facts *shape, struct accou
 		} else if (f.kind == FACT_PASS) {
 			a->pass = array_grow(a->pass, a->npass, &a->cap,
 				sizeof *a->pass);
-			struct account_pass *pass = &a->pass[a->npass++];
-			*pass = (struct account_pass){
+			struct record_pass *pass = &a->pass[a->npass++];
+			*pass = (struct record_pass){
 				.name = xstrdup(f.subject) };
 			ok = find_list(c, &f, &pass->fixed);
 		} else if (a->npass > 0) {
@@ -247,23 +247,23 @@ static void add_replaced(const struct facts *base, const struct facts *other,
 		facts_add(out, facts_find(other, &f, &now) ? &now : &f);
 }
 
-/* 1 with the account of the bundle as it was recorded; to be released anyway. */
-static int find_account(struct capture *c, const struct job *job, struct account *a)
+/* 1 with the record of the bundle as it was recorded; to be released anyway. */
+static int find_record(struct capture *c, const struct job *job, struct record *a)
 {
-	struct facts record = { .is_terse = 0 }, shape = { .is_terse = 0 };
+	struct facts memo = { .is_terse = 0 }, shape = { .is_terse = 0 };
 	struct facts *other = NULL;
 	struct sha256 key;
 	struct fact f;
 	size_t n = 0;
 	int ok;
 
-	*a = (struct account){ .npass = 0 };
+	*a = (struct record){ .npass = 0 };
 	path_key(job, &key);
-	ok = store_memo(c->env->programs.store, "facts", &key, &record.bytes) &&
-		facts_get(&record, FACT_SHAPE, "", FACT_NONE, &f) &&
+	ok = store_memo(c->env->programs.store, "facts", &key, &memo.bytes) &&
+		facts_get(&memo, FACT_SHAPE, "", FACT_NONE, &f) &&
 		find_list(c, &f, &shape) && read_shape(c, &shape, a);
 	other = xcalloc(a->npass + 1, sizeof *other);
-	for (size_t at = 0; ok && facts_next(&record, &at, &f); )
+	for (size_t at = 0; ok && facts_next(&memo, &at, &f); )
 		if (f.kind == FACT_PASS) {
 			ok = n < a->npass && f.n == SHA256_SIZE;
 			if (ok)
@@ -277,7 +277,7 @@ static int find_account(struct capture *c, const struct job *job, struct account
 			facts_add(&other[n - 1], &f);
 		}
 	for (size_t i = 0; i < a->npass; i++) {
-		struct account_pass *pass = &a->pass[i];
+		struct record_pass *pass = &a->pass[i];
 		/* A whole recipe begins as one. */
 		if (facts_get(&other[i], FACT_LIST, "recipe", FACT_NONE, &f))
 			facts_append(&pass->recipe, &other[i]);
@@ -287,7 +287,7 @@ static int find_account(struct capture *c, const struct job *job, struct account
 	}
 	free(other);
 	facts_release(&shape);
-	facts_release(&record);
+	facts_release(&memo);
 	return ok && n == a->npass;
 }
 
@@ -327,7 +327,7 @@ static void explain_outputs(struct capture *c, const struct job *job, struct rea
 void capture_explain(struct capture *c, struct group *g, struct job *job)
 {
 	struct reasons *out = &job->result->reasons;
-	struct account was;
+	struct record was;
 
 	if (!job->row.path) {
 		reasons_add(out, REASON_NEVER, "was never captured", NULL,
@@ -342,9 +342,9 @@ void capture_explain(struct capture *c, struct group *g, struct job *job)
 		return;
 	}
 	if (!sha256_equal(&job->inputs_id, &job->row.inputs_id)) {
-		if (find_account(c, job, &was) && c->env->compare)
-			c->env->compare(&was, make_account(c, g, job), out);
-		account_release(&was);
+		if (find_record(c, job, &was) && c->env->compare)
+			c->env->compare(&was, make_record(c, g, job), out);
+		record_release(&was);
 		if (out->nreason == 0)
 			reasons_add(out, REASON_UNKNOWN, "its sources, assets "
 				"or settings changed", NULL, NULL, NULL);
@@ -359,19 +359,19 @@ void capture_explain(struct capture *c, struct group *g, struct job *job)
 void capture_note_driver(struct capture *c, struct group *g)
 {
 	struct reasons *out = &c->result->driver;
-	struct account was;
+	struct record was;
 
 	for (size_t i = 0; i < g->njob && out->nreason == 0; i++) {
 		const struct job *job = &g->job[i];
 		if (!job->row.path || sha256_equal(&job->inputs_id,
 		    &job->row.inputs_id))
 			continue;
-		if (find_account(c, job, &was) && c->env->compare_drivers) {
+		if (find_record(c, job, &was) && c->env->compare_drivers) {
 			make_common(c, g);
 			c->env->compare_drivers(&was.driver,
-				&g->account.driver, out);
+				&g->record.driver, out);
 		}
-		account_release(&was);
+		record_release(&was);
 		return;
 	}
 }

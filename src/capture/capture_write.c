@@ -205,7 +205,7 @@ static int retag(struct capture *c, const struct group *g, struct job *job,
 }
 
 /* A job that needs no content: current, or retagged. */
-int capture_settle_job(struct capture *c, const struct group *g, struct job *job,
+int capture_finish_job(struct capture *c, const struct group *g, struct job *job,
 	struct err *err)
 {
 	const struct git_state *git = &g->set->git;

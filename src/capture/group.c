@@ -23,10 +23,10 @@ static void release_keys(struct group *g)
 		keys_release(&g->keys);
 	free(g->is_stored);
 	free(g->noutput_stored);
-	free(g->rivalry);
+	free(g->alias_search);
 	free(g->gpu_ns);
 	free(g->is_version_stored);
-	g->is_stored = g->noutput_stored = g->rivalry = NULL;
+	g->is_stored = g->noutput_stored = g->alias_search = NULL;
 	g->gpu_ns = NULL;
 	g->is_version_stored = NULL;
 	g->has_plan = g->has_keys = 0;
@@ -39,7 +39,7 @@ void group_release(struct group *g)
 	free(g->job);
 	release_keys(g);
 	buf_release(&g->sttf);
-	account_release(&g->account);
+	record_release(&g->record);
 	graph_release(&g->graph);
 	variant_release(&g->variant);
 	memset(g, 0, sizeof *g);
@@ -312,7 +312,7 @@ static int find_keys(struct group *g, const struct capture_env *env,
 		g->keys.nodes.nrow);
 	g->is_stored = xcalloc(nnode + 1, 1);
 	g->noutput_stored = xcalloc(nnode + 1, 1);
-	g->rivalry = xcalloc(nnode + 1, 1);
+	g->alias_search = xcalloc(nnode + 1, 1);
 	g->gpu_ns = xcalloc(nnode + 1, sizeof *g->gpu_ns);
 	g->is_version_stored = xcalloc(g->keys.nversion + 1, 1);
 	return rc;

@@ -8,7 +8,7 @@
 
 #include "graph/plan.h"
 #include "project/image.h"
-#include "graph/account.h"
+#include "graph/record.h"
 #include "capture/capture.h"
 #include "capture/programs.h"
 #include "format/trace_json.h"
@@ -54,7 +54,10 @@ struct job {
  * Whether a node that was drawn may have the bytes of an earlier one. While it
  * is open, nothing that reads the node is drawn: an alias may spare it.
  */
-enum rivalry { RIVALRY_UNKNOWN, RIVALRY_NONE, RIVALRY_OPEN, RIVALRY_CLOSED };
+enum alias_search {
+	ALIAS_SEARCH_UNKNOWN, ALIAS_SEARCH_NONE, ALIAS_SEARCH_OPEN,
+	ALIAS_SEARCH_CLOSED
+};
 
 struct group {
 	struct variant variant;
@@ -73,10 +76,10 @@ struct group {
 	unsigned char *noutput_stored;	/* a node each */
 	unsigned char *is_version_stored;	/* a version each */
 	uint64_t *gpu_ns;		/* a node each: of its draw in this run */
-	unsigned char *rivalry;		/* a node each: enum rivalry */
+	unsigned char *alias_search;		/* a node each: enum alias_search */
 	int needs_rekey;		/* an alias was found that changes keys */
 	uint64_t nalias;		/* aliases of the run that keys are made with */
-	struct account account;		/* zeroed, or what its jobs have in common */
+	struct record record;		/* zeroed, or what its jobs have in common */
 	int has_keys, has_plan;
 };
 

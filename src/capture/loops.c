@@ -7,7 +7,7 @@
 
 #define SETTLED ((size_t)1 << 32)	/* beyond all frames */
 
-void capture_tell_loops(struct capture *c, const struct group *g, int p, int t,
+void capture_report_loops(struct capture *c, const struct group *g, int p, int t,
 	int is_captured)
 {
 	const struct manifest *m = g->variant.manifest;

@@ -90,7 +90,7 @@ static int note_stored(struct runner *r, const struct store_job *s,
 	if (sha256_equal(&s->key, &g->keys.key[s->node])) {
 		if (++g->noutput_stored[s->node] == 1 + pass->nextra_output)
 			g->is_stored[s->node] = 1;
-		/* Of a checkpoint: nobody's rival, so it has no shape. */
+		/* Of a checkpoint: no candidate, so it has no shape. */
 		if (g->is_stored[s->node] &&
 		    !g->plan.node[s->node].is_wanted &&
 		    product_record_node(r, s->node, "", err))

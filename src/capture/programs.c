@@ -152,7 +152,7 @@ int program_load(const struct program_env *env, const struct variant *v,
 		shader_log(m, p, &out->source, &out->shader, log, err);
 		goto out;
 	}
-	/* GL does not tell; the text does. */
+	/* GL does not say; the text does. */
 	for (size_t i = 0; i < out->reflection.nblock; i++)
 		if (shader_is_readonly(&out->shader,
 			out->reflection.block[i].name))

@@ -200,7 +200,7 @@ static int check_good(struct search *s, struct err *err)
 		VERDICT_BAD ? "fails" : "cannot be judged", s->good);
 }
 
-/* The two commits can be the ends of a search, as far as history tells. */
+/* The two commits can be the ends of a search, as far as history says. */
 static int check_order(struct search *s, struct merge_bases *bases,
 	struct err *err)
 {

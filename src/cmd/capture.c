@@ -331,11 +331,11 @@ void report_failures(const struct capture_result *r)
 		if (b->status != CAPTURE_FAILED)
 			continue;
 		/* Frames of one trace often fail for one reason: once. */
-		int is_told = i > 0 && r->bundle[i - 1].status ==
+		int was_logged = i > 0 && r->bundle[i - 1].status ==
 			CAPTURE_FAILED && strcmp(r->bundle[i - 1].err.message,
 			b->err.message) == 0;
 		char *text = err_text(&b->err), *name = target_name(b);
-		if (is_told)
+		if (was_logged)
 			log_verbose("%s: %s", name, text);
 		else
 			log_error("%s: %s", name, text);

@@ -166,7 +166,7 @@ static cJSON *first_json(const struct diff *d)
 			cJSON_CreateIntArray(pixel, 2));
 		cJSON_AddStringToObject(json, "channel", channel[p->channel]);
 	}
-	/* NaN and infinities are null in JSON; bits tell them. */
+	/* NaN and infinities are null in JSON; bits show them. */
 	cJSON_AddNumberToObject(json, "a", p->a);
 	cJSON_AddNumberToObject(json, "b", p->b);
 	if (p->kind == DIFF_OUTPUT) {

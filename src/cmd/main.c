@@ -209,7 +209,7 @@ static int run(int argc, char **argv, struct options *o, const char **action,
 		log_set_level(LOG_VERBOSE);
 	else if (o->silent || o->question)
 		log_set_level(LOG_QUIET);
-	status = options_settle(o, err);
+	status = options_finish(o, err);
 	if (status < 0)
 		goto out;
 	if (o->help && o->json) {

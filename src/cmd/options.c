@@ -71,7 +71,7 @@ static const char *environment(const char *name)
 	return value && *value ? value : NULL;
 }
 
-int options_settle(struct options *o, struct err *err)
+int options_finish(struct options *o, struct err *err)
 {
 	if (!strcmp(o->color_word, "always"))
 		o->use_color = 1;

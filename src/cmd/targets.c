@@ -338,7 +338,7 @@ static int is_elsewhere(const struct targets *t)
 	return t->nsound == 0;
 }
 
-/* "target/" is ours: it tells git to leave it alone. */
+/* "target/" is ours: its .gitignore makes git leave it alone. */
 static int prepare_target(const struct session *s, const struct targets *t,
 	struct err *err)
 {
@@ -373,8 +373,8 @@ static int run(struct session *s, const struct targets *t, int plan,
 		.repo = session_repo(s),
 		.commit = s->commit[0] ? s->commit : NULL, .jobs = (int)o->jobs,
 		.keep_going = o->keep_going, .always = o->always,
-		.dry_run = plan, .compare = account_compare,
-		.compare_drivers = account_compare_drivers };
+		.dry_run = plan, .compare = record_compare,
+		.compare_drivers = record_compare_drivers };
 	struct inputs inputs = { 0 };
 	int rc;
 

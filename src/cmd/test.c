@@ -162,7 +162,7 @@ static int write_summary(const char *path, const struct buf *text,
 	return 0;
 }
 
-static int tell_github(const struct testing *t, const struct options *o,
+static int write_github(const struct testing *t, const struct options *o,
 	struct err *err)
 {
 	const char *path = getenv("GITHUB_STEP_SUMMARY");
@@ -265,7 +265,7 @@ static int run(struct testing *t, struct options *o, struct err *err)
 		print_tap(t, &n);
 	const char *actions = getenv("GITHUB_ACTIONS");
 	if ((github || (actions && !strcmp(actions, "true"))) &&
-	    tell_github(t, o, err))
+	    write_github(t, o, err))
 		return -1;
 	return bisect ? bisect_status(&n) : (int)n.status;
 }

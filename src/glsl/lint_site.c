@@ -11,7 +11,7 @@
 
 /* Words -------------------------------------------------------------------- */
 
-static int is_told(struct typing *t, const char *s, size_t n)
+static int was_reported(struct typing *t, const char *s, size_t n)
 {
 	return !map_put(&t->seen_word, s, n, 1);
 }
@@ -24,7 +24,7 @@ static void find_word(struct typing *t, size_t i)
 	size_t n = l->code.token[i].len, w = word_find(s, n);
 	if ((n > 6 && !strncmp(s, "webgl_", 6))
 		|| (n > 7 && !strncmp(s, "_webgl_", 7))) {
-		if (!is_told(t, s, n))
+		if (!was_reported(t, s, n))
 			lint_add(l, "site-refuses", i, "'%.*s': WebGL keeps names "
 				"that begin with webgl_", (int)n, s);
 		return;
@@ -32,7 +32,7 @@ static void find_word(struct typing *t, size_t i)
 	if (w == nword || words[w].essl == WORD_KEYWORD)
 		return;
 	if (words[w].essl == WORD_RESERVED) {
-		if (!is_told(t, s, n))
+		if (!was_reported(t, s, n))
 			lint_add(l, "site-refuses", i, "'%.*s' is a reserved "
 				"word of ES 3.00", (int)n, s);
 		return;
@@ -44,7 +44,7 @@ static void find_word(struct typing *t, size_t i)
 		&& (lint_is_word(l, i + 1) || (words[w].role == WORD_TYPE
 			&& lint_is(l, i + 1, "(") && i
 			&& !lint_is(l, i - 1, ".")));
-	if (is_used && !is_told(t, s, n))
+	if (is_used && !was_reported(t, s, n))
 		lint_add(l, "site-refuses", i, "ES 3.00 has no '%.*s'", (int)n,
 			s);
 }

@@ -36,7 +36,7 @@ static int take(const char **s, const char *word)
 	return 1;
 }
 
-/* 0 when the line tells a place in one of the known forms, else -1. */
+/* 0 when the line names a place in one of the known forms, else -1. */
 static int parse(const char *s, const char *end, struct report *r)
 {
 	*r = (struct report) { .is_error = 1 };

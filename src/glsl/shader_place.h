@@ -2,7 +2,7 @@
 #define SHADER_PLACE_H
 
 /*
- * Places that a driver does not tell: of what it names in a message that has
+ * Places that a driver does not say: of what it names in a message that has
  * none, as linkers do, and of characters that nobody can see.
  */
 

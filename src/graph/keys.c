@@ -182,14 +182,14 @@ static void next_versions(struct keys *k, struct encoder *e, uint32_t node)
 }
 
 /* Passes whose nodes are read, drawn over, or leave something in storage. */
-static int *find_taken(const struct keys *k)
+static int *find_read(const struct keys *k)
 {
 	const struct graph *g = k->scene->graph;
-	int *taken = xcalloc(k->scene->variant->manifest->npass + 1,
-		sizeof *taken);
+	int *is_read = xcalloc(k->scene->variant->manifest->npass + 1,
+		sizeof *is_read);
 
 	for (size_t i = 0; i < g->nedge; i++)
-		taken[g->edge[i].from] |= g->is_reached[g->edge[i].to] &&
+		is_read[g->edge[i].from] |= g->is_reached[g->edge[i].to] &&
 			channel_is_active(k->program[g->edge[i].to].reflection,
 			g->edge[i].channel);
 	for (size_t i = 0; i < g->norder; i++) {
@@ -197,12 +197,12 @@ static int *find_taken(const struct keys *k)
 		if (!g->is_reached[p])
 			continue;
 		const struct reflection *r = k->program[p].reflection;
-		taken[p] |= history_distance(k, p) > 0;
+		is_read[p] |= history_distance(k, p) > 0;
 		for (size_t b = 0; b < r->nblock; b++)
-			taken[p] |= r->block[b].is_written &&
+			is_read[p] |= r->block[b].is_written &&
 				block_storage(k, p, &r->block[b]) >= 0;
 	}
-	return taken;
+	return is_read;
 }
 
 /* From here on, plain keys are others than keys. */
@@ -319,7 +319,7 @@ int keys_compute(const struct scene *scene, const struct key_program *program,
 	if (nodes_list(scene, program, frame, nframe, &out->nodes, err))
 		return -1;
 	make_room(out, &table);
-	out->is_taken = find_taken(out);
+	out->is_read = find_read(out);
 	for (size_t i = 0; i < g->norder; i++) {
 		int p = g->order[i];
 		if (!g->is_reached[p])
@@ -351,23 +351,23 @@ void keys_release(struct keys *k)
 	free(k->plain_version);
 	free(k->canon);
 	free(k->next_same);
-	free(k->is_taken);
+	free(k->is_read);
 	free(k->version);
 	free(k->found);
 	memset(k, 0, sizeof *k);
 }
 
-int keys_is_taken(const struct keys *k, uint32_t node)
+int keys_is_read(const struct keys *k, uint32_t node)
 {
 	for (node = k->canon[node]; node != NODE_NONE; node = k->next_same[node])
-		if (k->is_taken[keys_node_pass(k, node)])
+		if (k->is_read[keys_node_pass(k, node)])
 			return 1;
 	return 0;
 }
 
 void keys_replace(struct keys *k, uint32_t node, const struct sha256 *key)
 {
-	if (keys_is_taken(k, node))
+	if (keys_is_read(k, node))
 		BUG("a new key for a node that others hold");
 	split_plain(k);
 	for (; node != NODE_NONE; node = k->next_same[node])

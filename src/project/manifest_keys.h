@@ -70,7 +70,7 @@ struct key {
 	const char *help;	/* a sentence for the schema */
 	size_t to;		/* offset in the struct, or KEY_NOWHERE: a check reads it */
 	size_t count;		/* offset of a list's size_t count */
-	size_t has;		/* offset of an int that tells it was given; 0: none */
+	size_t has;		/* offset of an int that is 1 when it was given; 0: none */
 	unsigned flags;
 	double min, max;	/* INT, U32, U64, NUMBER; lists: at most max elements */
 	const char *const *word;

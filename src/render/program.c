@@ -171,7 +171,7 @@ static void take_blocks(struct program *p, struct reflection *r)
 		glGetProgramResourceiv(p->name, GL_SHADER_STORAGE_BLOCK, (GLuint)i, 1,
 			&property, 1, NULL, &binding);
 		p->block[p->nblock++] = (uint32_t)binding;
-		/* GL does not tell readonly blocks; the source does (project/). */
+		/* GL does not name readonly blocks; the source does (glsl/). */
 		r->block[r->nblock++] = (struct active_block){
 			.name = xstrdup(name), .binding = (uint32_t)binding,
 			.is_written = 1

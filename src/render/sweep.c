@@ -855,7 +855,7 @@ static int advance(struct sweep *s, struct err *err)
 			if (rc != 0)
 				return rc;
 			if (n->is_wanted && !s->is_stopping &&
-			    !s->hooks.is_settled(s->hooks.data, s->node))
+			    !s->hooks.has_all_aliases(s->hooks.data, s->node))
 				return STEP_BLOCKED;
 		}
 		s->is_drawn = 0;

@@ -78,7 +78,7 @@ static int dead(const struct worker *w, struct err *err)
 }
 
 /* Ends the process for a reason that is set already. */
-static void bury(struct worker *w)
+static void end_process(struct worker *w)
 {
 	w->is_dead = 1;
 	proc_kill(w->pid);
@@ -95,7 +95,7 @@ static int is_out_of_memory(const char *how)
 }
 
 /* The other end is gone; how it went is in the exit status. */
-static void mourn(struct worker *w)
+static void note_exit(struct worker *w)
 {
 	const struct pending *p = oldest(w);
 	char *how = proc_wait(w->pid);
@@ -157,7 +157,7 @@ static void watch(struct worker *w)
 		err_set(&w->death, STATUS_FAILED, "%s took longer than %g s",
 			oldest(w)->label, limit);
 	w->death.kind = w->is_ready ? ERR_TIMEOUT : ERR_OTHER;
-	bury(w);
+	end_process(w);
 }
 
 /* Events ------------------------------------------------------------------- */
@@ -320,14 +320,14 @@ static void pump(struct worker *w, int wait_ms)
 	}
 	if (rc < 0) {
 		err_move(&w->death, &err);
-		bury(w);
+		end_process(w);
 	} else if (w->death.message) {
 		/* It said so itself; how it ends is of no interest any more. */
 		if (oldest(w) && w->is_ready)
 			err_wrap(&w->death, "while working on %s", oldest(w)->label);
-		bury(w);
+		end_process(w);
 	} else if (w->stream.is_eof) {
-		mourn(w);
+		note_exit(w);
 	} else {
 		watch(w);
 	}
@@ -418,7 +418,7 @@ int worker_open(const struct worker_options *options, struct worker **out,
 		if (proc_signal() && !w->is_ready && !w->is_dead) {
 			err_set(&w->death, STATUS_FAILED, "interrupted by signal %d",
 				proc_signal());
-			bury(w);
+			end_process(w);
 		}
 	}
 	if (w->is_dead) {
@@ -575,7 +575,7 @@ int worker_compile(struct worker *w, uint32_t program, const char *label,
 			/* The answer would come to a caller that is gone. */
 			err_set(&w->death, STATUS_FAILED, "interrupted by signal %d",
 				proc_signal());
-			bury(w);
+			end_process(w);
 		}
 	}
 	w->compiling = NULL;

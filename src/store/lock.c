@@ -24,7 +24,7 @@
 #define NRECORD 64
 #define POLL_MS 50
 #define BUSY_MS 5
-#define BUSY_TELL_NS 2000000000LL	/* and as often */
+#define BUSY_LOG_NS 2000000000LL	/* and as often */
 
 static int lock_byte(int fd, off_t at, short type)
 {
@@ -158,14 +158,14 @@ int lock_busy(void *data, int ntry)
 	if (proc_signal())
 		return 0;
 	if (!ntry)
-		s->busy_since = s->busy_told = now;
-	if (now - s->busy_told > BUSY_TELL_NS) {
+		s->busy_since = s->busy_logged = now;
+	if (now - s->busy_logged > BUSY_LOG_NS) {
 		char *who = s->lock_fd >= 0 ? holder(s->lock_fd)
 			: xstrdup("another process");
-		if (s->busy_told == s->busy_since)
+		if (s->busy_logged == s->busy_since)
 			log_info("stbuild: waiting for the database, which is being"
 				" written to; it is in use by %s", who);
-		s->busy_told = now + 3600 * 1000000000LL;
+		s->busy_logged = now + 3600 * 1000000000LL;
 		free(who);
 	}
 	struct pollfd p = { .fd = proc_signal_fd(), .events = POLLIN };

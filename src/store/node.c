@@ -122,7 +122,7 @@ int store_add_node(struct store *s, const struct node_row *node,
 		store_now(), node->frame, node->shape);
 }
 
-size_t store_rivals(struct store *s, const struct node_row *node,
+size_t store_candidates(struct store *s, const struct node_row *node,
 	struct sha256 *out, size_t max)
 {
 	sqlite3_stmt *stmt;
@@ -136,7 +136,7 @@ size_t store_rivals(struct store *s, const struct node_row *node,
 		ret = sql_next(s, SQL_NODE_RIVALS, stmt, &err);
 	}
 	sql_end(stmt);
-	/* A node whose rivals cannot be read is just new. */
+	/* A node whose candidates cannot be read is just new. */
 	err_release(&err);
 	return n;
 }

@@ -18,7 +18,7 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static int is_settled(int64_t stamp_ns, int64_t now)
+static int is_old(int64_t stamp_ns, int64_t now)
 {
 	return stamp_ns < now && now - stamp_ns >= YOUNG_NS;
 }
@@ -66,11 +66,11 @@ static void cache_put(void *data, const struct fs_stamp *stamp,
 	struct store *s = data;
 	int64_t now = now_ns();
 	struct stat_row *r = find(s, stamp);
-	int is_trusted = is_settled(stamp->mtime_ns, now)
-		&& is_settled(stamp->ctime_ns, now);
+	int is_trusted = is_old(stamp->mtime_ns, now)
+		&& is_old(stamp->ctime_ns, now);
 	/* A stamp from a clock ahead of ours never ages; its bytes may. */
 	if (r && fs_stamp_equal(&r->stamp, stamp)
-		&& sha256_equal(&r->sha, sha) && is_settled(r->hashed_ns, now))
+		&& sha256_equal(&r->sha, sha) && is_old(r->hashed_ns, now))
 		is_trusted = 1;
 	if (!r) {
 		uint64_t key[2] = { stamp->dev, stamp->ino };
@@ -109,7 +109,7 @@ int stat_flush(struct store *s, struct err *err)
 	return 0;
 }
 
-void stat_settle(struct store *s)
+void stat_committed(struct store *s)
 {
 	for (size_t i = 0; i < s->nstat; i++)
 		s->stat[i].is_written = 1;

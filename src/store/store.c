@@ -404,7 +404,7 @@ int store_commit(struct store *s, struct err *err)
 	s->depth = 0;
 	s->ntouch = 0;
 	map_release(&s->touch_index);
-	stat_settle(s);
+	stat_committed(s);
 	return 0;
 }
 

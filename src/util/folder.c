@@ -43,16 +43,16 @@ int folder_lock(const char *path)
 	/* The user's own folder may be a link. */
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	long long start = proc_now_ns();
-	int has_told = 0;
+	int has_logged = 0;
 	while (fd >= 0 && try_lock(fd) < 0) {
 		if (errno != EWOULDBLOCK || proc_signal()) {
 			close(fd);
 			return -1;
 		}
-		if (!has_told && proc_now_ns() - start > QUIET_NS) {
+		if (!has_logged && proc_now_ns() - start > QUIET_NS) {
 			log_info("stbuild: waiting for another stbuild that"
 				" writes in '%s'", path);
-			has_told = 1;
+			has_logged = 1;
 		}
 		poll(NULL, 0, POLL_MS);
 	}

@@ -174,7 +174,7 @@ static int hook_take(void *data, const struct sha256 *key, int index, uint32_t n
 	return 0;
 }
 
-static int is_settled(void *data, uint32_t node)
+static int has_all_aliases(void *data, uint32_t node)
 {
 	(void)data, (void)node;
 	return 1;
@@ -218,7 +218,7 @@ static int render(struct stage *s, int frame, struct err *err)
 {
 	struct plan_hooks plan_hooks = { has_node, has_version, NULL, s };
 	struct sweep_hooks hooks = { s, hook_open, hook_loaded, hook_take,
-		is_settled, checkpoint, hook_drew, hook_program, hook_image };
+		has_all_aliases, checkpoint, hook_drew, hook_program, hook_image };
 	enum sweep_state state;
 
 	plan_make(&s->keys, &frame, 1, &plan_hooks, &s->plan);
@@ -413,7 +413,7 @@ static void compare_driver(const struct bundle *b, const struct driver_row *driv
 /* By another program's rules ------------------------------------------------------- */
 
 /*
- * When the CLI loaded the project, as far as the bundle tells: project.sttf was
+ * When the CLI loaded the project, as far as the bundle says: project.sttf was
  * written right after the last frame was drawn.
  */
 static double guess_start(const struct bundle *b)

@@ -11,7 +11,7 @@
 struct span { int lo, hi; };	/* frames whose nodes count; hi -1: none */
 
 struct compare {
-	const struct account *was, *now;
+	const struct record *was, *now;
 	struct span *span;	/* a pass of now each */
 	int *nwidened, *is_queued;
 	size_t *order;		/* passes, as they were come to */
@@ -26,7 +26,7 @@ struct compare {
 
 #define PASS_NONE ((size_t)-1)
 
-static size_t find_pass(const struct account *a, const char *name)
+static size_t find_pass(const struct record *a, const char *name)
 {
 	for (size_t i = 0; i < a->npass; i++)
 		if (strcmp(a->pass[i].name, name) == 0)
@@ -54,7 +54,7 @@ static char *value_of(const struct fact *f)
 }
 
 /* "sampler 0", and both values. */
-static void tell_as(struct compare *c, enum reason_kind kind, const char *before,
+static void report_as(struct compare *c, enum reason_kind kind, const char *before,
 	const struct fact *was, const struct fact *now, const char *pass, int frame)
 {
 	struct buf name = BUF_INIT;
@@ -68,14 +68,14 @@ static void tell_as(struct compare *c, enum reason_kind kind, const char *before
 	free(b);
 }
 
-static void tell(struct compare *c, enum reason_kind kind, const struct fact *was,
+static void report(struct compare *c, enum reason_kind kind, const struct fact *was,
 	const struct fact *now, const char *pass)
 {
-	tell_as(c, kind, "", was, now, pass, -1);
+	report_as(c, kind, "", was, now, pass, -1);
 }
 
 /* A fact of both variants, when it is not the same in them. */
-static int tell_setting(struct compare *c, enum fact_kind kind, const char *pass)
+static int report_setting(struct compare *c, enum fact_kind kind, const char *pass)
 {
 	struct fact was, now;
 
@@ -83,7 +83,7 @@ static int tell_setting(struct compare *c, enum fact_kind kind, const char *pass
 	    !facts_get(&c->now->settings, kind, "", FACT_NONE, &now) ||
 	    fact_equal(&was, &now))
 		return 0;
-	tell(c, fact_reason(kind), &was, &now, pass);
+	report(c, fact_reason(kind), &was, &now, pass);
 	return 1;
 }
 
@@ -217,7 +217,7 @@ static int is_part(const struct fact *f)
 }
 
 /* "step() in a.glsl changed"; a short macro is shown as it stands. */
-static void tell_part(struct compare *c, enum reason_kind kind, const struct fact *was,
+static void report_part(struct compare *c, enum reason_kind kind, const struct fact *was,
 	const struct fact *now)
 {
 	const struct fact *f = now ? now : was;
@@ -249,13 +249,13 @@ static void compare_part(void *data, const struct fact *was, const struct fact *
 	const struct fact *f = now ? now : was;
 
 	if (is_part(f) && (f->index != 0) == (c->kind == REASON_UNUSED))
-		tell_part(c, c->kind, was, now);
+		report_part(c, c->kind, was, now);
 }
 
 /* Parts that differ: of used code, when its tokens do. */
 static void compare_source(struct compare *c, enum reason_kind kind)
 {
-	const struct account_pass *pass = &c->now->pass[c->p];
+	const struct record_pass *pass = &c->now->pass[c->p];
 	const struct facts *was = &c->was->pass[c->q].fixed;
 	size_t before = c->out->nreason;
 	struct fact f;
@@ -300,16 +300,16 @@ static void compare_fixed(void *data, const struct fact *was, const struct fact 
 		return;
 	if (fact_flags(f->kind) & FACT_IS_FOLLOWED) {
 		if (c->with_followed)
-			tell(c, fact_reason(f->kind), was, now, pass);
+			report(c, fact_reason(f->kind), was, now, pass);
 		return;
 	}
 	/* What is bound for the first time is told as that. */
 	if (f->kind == FACT_SAMPLER && (!was || !now))
 		return;
 	if ((fact_flags(f->kind) & FACT_IS_PRESET) && has_other_preset(c) &&
-	    tell_setting(c, FACT_PRESET_NAME, pass))
+	    report_setting(c, FACT_PRESET_NAME, pass))
 		return;
-	tell(c, fact_reason(f->kind), was, now, pass);
+	report(c, fact_reason(f->kind), was, now, pass);
 }
 
 /* Values over time ---------------------------------------------------------------------- */
@@ -376,7 +376,7 @@ static int first_difference(const struct compare *c, enum fact_kind kind,
 	}
 }
 
-static void tell_keys(struct compare *c, const struct fact *was,
+static void report_keys(struct compare *c, const struct fact *was,
 	const struct fact *now, int frame, const char *pass)
 {
 	char *a = value_of(was), *b = value_of(now);
@@ -406,11 +406,11 @@ static int compare_values(struct compare *c, enum fact_kind kind, const char *su
 		return 0;
 	int since = was.since > now.since ? was.since : now.since;
 	if (kind == FACT_KEYS)
-		tell_keys(c, &was.value, &now.value, since < 0 ? 0 : since, pass);
+		report_keys(c, &was.value, &now.value, since < 0 ? 0 : since, pass);
 	else if (since < 0)
-		tell(c, REASON_UNIFORM, &was.value, &now.value, pass);
+		report(c, REASON_UNIFORM, &was.value, &now.value, pass);
 	else
-		tell_as(c, REASON_TIMELINE, "timeline: ", &was.value,
+		report_as(c, REASON_TIMELINE, "timeline: ", &was.value,
 			&now.value, pass, since);
 	return 1;
 }
@@ -428,7 +428,7 @@ static void compare_uniform(struct compare *c, const struct fact *was,
 		/* Used for the first time: the source says so. */
 		if (was && !compare_values(c, FACT_VALUE, now->subject, s,
 		    pass) && differs)
-			tell(c, REASON_UNIFORM, was, now, pass);
+			report(c, REASON_UNIFORM, was, now, pass);
 		return;
 	}
 	switch (uniform_reason(now->subject)) {
@@ -437,18 +437,18 @@ static void compare_uniform(struct compare *c, const struct fact *was,
 		break;
 	case REASON_DATE:
 		if (differs)
-			tell_setting(c, FACT_DATE, pass);
+			report_setting(c, FACT_DATE, pass);
 		/* fall through */
 	case REASON_FPS:
 		if (differs)
-			tell_setting(c, FACT_FPS, pass);
+			report_setting(c, FACT_FPS, pass);
 		break;
 	case REASON_SIZE:
 		/* Sizes are told where they come from. */
 		break;
 	default:
 		if (differs)
-			tell(c, REASON_UNIFORM, was, now, pass);
+			report(c, REASON_UNIFORM, was, now, pass);
 	}
 }
 
@@ -464,7 +464,7 @@ static void compare_channel(struct compare *c, const struct fact *was,
 
 	if (has_a && has_b && !fact_equal(&a, &b))
 		return;
-	tell(c, REASON_CHANNEL, has_a && !has_b ? &a : was,
+	report(c, REASON_CHANNEL, has_a && !has_b ? &a : was,
 		has_b && !has_a ? &b : now, pass);
 }
 
@@ -497,9 +497,9 @@ static void compare_size(struct compare *c, const struct fact *was,
 	if (!same_fact(&c->was->pass[c->q].fixed, &c->now->pass[c->p].fixed,
 	    FACT_OWN_SIZE, FACT_NONE))
 		return;
-	if (!(has_other_preset(c) && tell_setting(c, FACT_PRESET_NAME, pass)) &&
-	    !tell_setting(c, FACT_SIZE, pass) && c->with_followed)
-		tell(c, REASON_SIZE, was, now, pass);
+	if (!(has_other_preset(c) && report_setting(c, FACT_PRESET_NAME, pass)) &&
+	    !report_setting(c, FACT_SIZE, pass) && c->with_followed)
+		report(c, REASON_SIZE, was, now, pass);
 }
 
 static void compare_recipe(void *data, const struct fact *was, const struct fact *now)
@@ -511,11 +511,11 @@ static void compare_recipe(void *data, const struct fact *was, const struct fact
 	switch (f->kind) {
 	case FACT_UNIFORM:
 		if (c->with_followed)
-			tell(c, REASON_UNIFORM, was, now, pass);
+			report(c, REASON_UNIFORM, was, now, pass);
 		return;		/* else see compare_pass */
 	case FACT_KEYBOARD:
 		if (c->with_followed)
-			tell(c, REASON_TIMELINE, was, now, pass);
+			report(c, REASON_TIMELINE, was, now, pass);
 		return;
 	case FACT_CHANNEL:
 		if (was && now)
@@ -534,12 +534,12 @@ static void compare_recipe(void *data, const struct fact *was, const struct fact
 	}
 	if (fact_flags(f->kind) & FACT_IS_FOLLOWED ? c->with_followed :
 	    was && now)
-		tell(c, fact_reason(f->kind), was, now, pass);
+		report(c, fact_reason(f->kind), was, now, pass);
 }
 
 static void compare_pass(struct compare *c, size_t p)
 {
-	const struct account_pass *pass = &c->now->pass[p], *old;
+	const struct record_pass *pass = &c->now->pass[p], *old;
 	struct span s = c->span[p];
 	struct fact was, now;
 
@@ -613,7 +613,7 @@ static void compare_unused(struct compare *c)
 	for (size_t at = 0; facts_next(&c->now->settings, &at, &f); )
 		if (f.kind == FACT_VALUE && f.index == FACT_NONE &&
 		    first_difference(c, FACT_VALUE, f.subject, s, &was, &now))
-			tell(c, REASON_INACTIVE, &was.value, &now.value, NULL);
+			report(c, REASON_INACTIVE, &was.value, &now.value, NULL);
 }
 
 static void compare_setting(void *data, const struct fact *was, const struct fact *now)
@@ -639,7 +639,7 @@ static void compare_rest(void *data, const struct fact *was, const struct fact *
 	struct compare *c = data;
 
 	if (c->out->nreason < c->max)
-		tell(c, fact_reason((now ? now : was)->kind), was, now, NULL);
+		report(c, fact_reason((now ? now : was)->kind), was, now, NULL);
 }
 
 /* Drivers ------------------------------------------------------------------------------ */
@@ -653,7 +653,7 @@ struct driver_compare {
 };
 
 /* "Mesa 22.3.6" and "23.1.0": what differs, and a word before it. */
-static void tell_driver(void *data, const struct fact *was_fact,
+static void report_driver(void *data, const struct fact *was_fact,
 	const struct fact *now_fact)
 {
 	const struct driver_compare *c = data;
@@ -686,7 +686,7 @@ static int same_lists(const struct facts *a, const struct facts *b)
 		buf_str(&b->bytes), a->bytes.len) == 0;
 }
 
-void account_compare_drivers(const struct facts *was, const struct facts *now,
+void record_compare_drivers(const struct facts *was, const struct facts *now,
 	struct reasons *out)
 {
 	/* What the driver says of itself comes first, its libraries last. */
@@ -698,7 +698,7 @@ void account_compare_drivers(const struct facts *was, const struct facts *now,
 	for (size_t o = 0; o < sizeof order / sizeof *order &&
 	    (o < 3 || out->nreason == first); o++) {
 		struct driver_compare c = { order[o], out, first + DRIVER_SHOWN };
-		facts_compare(was, now, tell_driver, &c);
+		facts_compare(was, now, report_driver, &c);
 	}
 	if (out->nreason == first)
 		reasons_add(out, REASON_DRIVER, "the driver changed", NULL,
@@ -723,7 +723,7 @@ static void compare_drawn(struct compare *c)
 		compare_pass(c, c->order[i]);
 }
 
-void account_compare(const struct account *was, const struct account *now,
+void record_compare(const struct record *was, const struct record *now,
 	struct reasons *out)
 {
 	struct compare c = { .was = was, .now = now, .out = out };
@@ -742,11 +742,11 @@ void account_compare(const struct account *was, const struct account *now,
 			compare_pass(&c, c.order[i]);
 	}
 	if (has_driver)
-		account_compare_drivers(&was->driver, &now->driver, out);
+		record_compare_drivers(&was->driver, &now->driver, out);
 	if (facts_get(&was->settings, FACT_TOOL, "", FACT_NONE, &a) &&
 	    facts_get(&now->settings, FACT_TOOL, "", FACT_NONE, &b) &&
 	    !fact_equal(&a, &b))
-		tell(&c, REASON_TOOL, &a, &b, NULL);
+		report(&c, REASON_TOOL, &a, &b, NULL);
 	if (was->has_intermediates != now->has_intermediates)
 		reasons_add(out, REASON_INTERMEDIATES, now->has_intermediates ?
 			"intermediates are requested" :

@@ -419,7 +419,7 @@ static struct list *find_list(struct declarer *d, char **path, size_t npath)
 }
 
 /*
- * What a commit was read by. A fault may be about what no input tells (a
+ * What a commit was read by. A fault may be about what no input shows (a
  * submodule in place of a file): it holds for the very same folder.
  */
 static struct list *list_of(struct declarer *d, const struct inputs *inputs,

@@ -1,4 +1,4 @@
-#include "graph/account.h"
+#include "graph/record.h"
 #include "graph/facts.h"
 #include "why/compare.h"
 
@@ -64,7 +64,7 @@ static void add_storage(struct facts *list, uint32_t binding, unsigned size,
 	buf_release(&b);
 }
 
-/* What may differ from the plain account. */
+/* What may differ from the plain record. */
 struct change {
 	const char *key, *tokens, *step, *tool, *driver, *version;
 	unsigned iterations, storage;
@@ -77,12 +77,12 @@ struct change {
 static const struct change plain = { "1", "aa", "one", "1", "1", "22.3.6", 1,
 	64, FILTER_LINEAR, 640, 0.5f, 0.7f, 0, 0 };
 
-static void fill(const struct change *c, struct account *a)
+static void fill(const struct change *c, struct record *a)
 {
 	struct facts *f;
 	char *version = xasprintf("4.5 Mesa %s", c->version);
 
-	*a = (struct account){ .frame = 600 };
+	*a = (struct record){ .frame = 600 };
 	facts_add_text(&a->driver, FACT_IDENTITY, "gl.version", FACT_NONE, version);
 	facts_add_text(&a->driver, FACT_IDENTITY, "lib.a", FACT_NONE, c->driver);
 	free(version);
@@ -143,18 +143,18 @@ static char *reasons_text(const struct reasons *reasons)
 /* All reasons as text, a line each, must be want. */
 static void expect(const struct change *was, const struct change *now, const char *want)
 {
-	struct account a, b;
+	struct record a, b;
 	struct reasons reasons = { 0 };
 
 	fill(was, &a);
 	fill(now, &b);
-	account_compare(&a, &b, &reasons);
+	record_compare(&a, &b, &reasons);
 	char *text = reasons_text(&reasons);
 	CHECK_STR(text, want);
 	free(text);
 	reasons_release(&reasons);
-	account_release(&a);
-	account_release(&b);
+	record_release(&a);
+	record_release(&b);
 }
 
 #define EXPECT(want, ...) do { \
@@ -213,8 +213,8 @@ static void names_drivers(void)
 
 /* Every row of the table ------------------------------------------------------- */
 
-/* One fact of a kind in the list of an account where it belongs. */
-static void place(struct account *a, enum fact_kind kind, unsigned char byte)
+/* One fact of a kind in the list of a record where it belongs. */
+static void place(struct record *a, enum fact_kind kind, unsigned char byte)
 {
 	unsigned char bytes[40] = { 'f' };
 	int is_fixed = kind < FACT_STATIC, is_setting = kind >= FACT_FPS;
@@ -226,7 +226,7 @@ static void place(struct account *a, enum fact_kind kind, unsigned char byte)
 		f.subject = "", f.index = FACT_NONE;
 	/* All forms see the last bytes they have. */
 	memset(bytes + 1, byte, sizeof bytes - 1);
-	*a = (struct account){ .frame = 1 };
+	*a = (struct record){ .frame = 1 };
 	list = kind == FACT_IDENTITY ? &a->driver : kind == FACT_FILE ?
 		&a->files : is_setting ? &a->settings : NULL;
 	if (list && kind != FACT_FILE && kind != FACT_IDENTITY) {
@@ -251,7 +251,7 @@ static void place(struct account *a, enum fact_kind kind, unsigned char byte)
 static void check_row(enum fact_kind kind)
 {
 	struct facts list[2] = { { .is_terse = 0 }, { .is_terse = 0 } };
-	struct account account[2];
+	struct record record[2];
 	struct reasons reasons = { 0 };
 	struct buf name = BUF_INIT;
 	int is_same[2];
@@ -260,7 +260,7 @@ static void check_row(enum fact_kind kind)
 		unsigned char byte = (unsigned char)(1 + i);
 		facts_begin(&list[i], "row");
 		facts_add_bytes(&list[i], kind, "x", 0, &byte, 1);
-		place(&account[i], kind, byte);
+		place(&record[i], kind, byte);
 	}
 	for (int i = 0; i < 2; i++) {
 		struct sha256 a, b;
@@ -272,13 +272,13 @@ static void check_row(enum fact_kind kind)
 	}
 	fact_print_name(&(struct fact){ .kind = kind, .subject = "x" }, &name);
 	CHECK(name.len > 0);
-	account_compare(&account[0], &account[1], &reasons);
+	record_compare(&record[0], &record[1], &reasons);
 	if (!CHECK(reasons.nreason > 0))
 		fprintf(stderr, "\tno reason for row '%s'\n", buf_str(&name));
 	buf_release(&name);
 	for (int i = 0; i < 2; i++) {
 		facts_release(&list[i]);
-		account_release(&account[i]);
+		record_release(&record[i]);
 	}
 	reasons_release(&reasons);
 }
@@ -302,7 +302,7 @@ static void every_row_counts(void)
 static void takes_anything(void)
 {
 	struct change other = plain;
-	struct account a, b;
+	struct record a, b;
 
 	other.key = "2";
 	for (size_t cut = 0; cut < 400; cut += 7) {
@@ -318,12 +318,12 @@ static void takes_anything(void)
 		}
 		if (cut < b.settings.bytes.len)
 			b.settings.bytes.data[cut] ^= (char)0x80;
-		account_compare(&a, &b, &reasons);
-		account_compare(&b, &a, &reasons);
+		record_compare(&a, &b, &reasons);
+		record_compare(&b, &a, &reasons);
 		CHECK(reasons.nreason > 0);
 		reasons_release(&reasons);
-		account_release(&a);
-		account_release(&b);
+		record_release(&a);
+		record_release(&b);
 	}
 }
 

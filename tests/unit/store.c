@@ -385,18 +385,18 @@ static void nodes(void)
 	CHECK_INT(store_node(s, &n.key, &got), 0);
 	CHECK(works(store_add_node(s, &n, &err)));
 	CHECK(works(store_add_node(s, &n, &err)));
-	/* Rivals: the same place, another key. */
-	struct sha256 rival[2];
+	/* Candidates: the same place, another key. */
+	struct sha256 candidate[2];
 	struct node_row place = n;
-	CHECK_INT(store_rivals(s, &place, rival, 2), 0);
+	CHECK_INT(store_candidates(s, &place, candidate, 2), 0);
 	place.key = h(2);
-	CHECK_INT(store_rivals(s, &place, rival, 2), 1);
-	CHECK(same(rival[0], n.key));
+	CHECK_INT(store_candidates(s, &place, candidate, 2), 1);
+	CHECK(same(candidate[0], n.key));
 	place.frame = 8;
-	CHECK_INT(store_rivals(s, &place, rival, 2), 0);
+	CHECK_INT(store_candidates(s, &place, candidate, 2), 0);
 	place.frame = 7;
 	place.shape = "8x8 rg32f";
-	CHECK_INT(store_rivals(s, &place, rival, 2), 0);
+	CHECK_INT(store_candidates(s, &place, candidate, 2), 0);
 	if (CHECK_INT(store_node(s, &n.key, &got), 1)) {
 		CHECK_STR(got.pass, "buffer-a");
 		CHECK_INT(got.width, 16384);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "graph/account.h"
+#include "graph/record.h"
 #include "graph/reason.h"
 #include "project/manifest.h"
 #include "project/variant.h"
@@ -42,10 +42,10 @@ struct capture_env {
 	int always;			/* -B */
 	int dry_run;			/* -n, status: plans only */
 	/*
-	 * What two accounts of a bundle (under dry_run), and two drivers, say of
+	 * What two records of a bundle (under dry_run), and two drivers, say of
 	 * the change between them: why/compare.h. Null: nobody asks.
 	 */
-	void (*compare)(const struct account *was, const struct account *now,
+	void (*compare)(const struct record *was, const struct record *now,
 		struct reasons *out);
 	void (*compare_drivers)(const struct facts *was,
 		const struct facts *now, struct reasons *out);

@@ -39,7 +39,7 @@ void options_release(struct options *o);
 /* The global rows, pointing into o. table has OPTIONS_ROWS elements. */
 void options_table(struct options *o, struct args_option *table);
 /* Decides what is left open after parsing; -C is done here. */
-int options_settle(struct options *o, struct err *err) WARN_UNUSED;
+int options_finish(struct options *o, struct err *err) WARN_UNUSED;
 
 /*
  * Index in argv of the first word that is no option of the table, or of a

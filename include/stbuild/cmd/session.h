@@ -20,7 +20,7 @@
 enum session_store {
 	SESSION_READ,	/* read it, without lock; absent: an empty one */
 	SESSION_USE,	/* write to it if it is there, else have none */
-	SESSION_PLAN,	/* as READ: what only tells writes nothing */
+	SESSION_PLAN,	/* as READ: what only reports writes nothing */
 	SESSION_BUILD	/* create it when it is first asked for */
 };
 

@@ -84,7 +84,7 @@ void preprocess_place(const struct preprocess *p, size_t raw, int *line,
  * The same as it goes, for who has to know which branches are taken before all
  * of the text is there. Directives are given one by one; what they mean comes
  * from g, which is borrowed until the end. Faults count as conditions that do
- * not hold: preprocess tells them later.
+ * not hold: preprocess reports them later.
  */
 struct preprocessor *preprocessor_new(const struct preprocess_options *options);
 /* The directive whose '#' is token hash of g. */

@@ -6,7 +6,7 @@
  * it. It is preprocessed here: no macro and no condition is left for the
  * compiler. A line of the result is that of the text wherever that can be; the
  * text is numbered from REWRITE_LINE_BASE + 1 on, since Mesa forgets the source
- * number in most of its messages, so that the line alone has to tell which file
+ * number in most of its messages, so that the line alone has to say which file
  * is meant.
  *
  * - #extension lines go, and come back behind the version where they are

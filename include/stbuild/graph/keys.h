@@ -62,7 +62,7 @@ struct keys {
 	struct sha256 *plain;	/* a node each: without any; null: all the same */
 	uint32_t *canon;	/* a node each: the first with its key and mips */
 	uint32_t *next_same;	/* a node each: a list behind each canonical one */
-	int *is_taken;		/* a pass each: keys may hold keys of its nodes */
+	int *is_read;		/* a pass each: keys may hold keys of its nodes */
 	struct version *version;
 	struct sha256 *plain_version;	/* a version each; null with plain */
 	size_t nversion, version_cap, plain_cap;
@@ -108,11 +108,11 @@ size_t keys_takes(const struct keys *k, uint32_t node,
 	struct take out[TAKE_MAX]);
 /*
  * Another key for a canonical node and its likes, once it is known to be an
- * alias; of a pass that is not taken, so that no other key changes.
+ * alias; of a pass that is not read, so that no other key changes.
  */
 void keys_replace(struct keys *k, uint32_t node, const struct sha256 *key);
 /* 1 when keys may hold the key of the node, or of one that is the same. */
-int keys_is_taken(const struct keys *k, uint32_t node);
+int keys_is_read(const struct keys *k, uint32_t node);
 /* The node whose picture a node draws over, by the rules of history. */
 uint32_t keys_history(const struct keys *k, uint32_t node);
 

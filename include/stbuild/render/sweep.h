@@ -35,7 +35,7 @@ struct sweep_hooks {
 	 * 1 when the sweep may go on behind a wanted node that is drawn and
 	 * being read: 0 while what arrives may change the plan.
 	 */
-	int (*is_settled)(void *data, uint32_t node);
+	int (*has_all_aliases)(void *data, uint32_t node);
 	/*
 	 * Frame t is drawn: 1 to read back all that later frames need of it,
 	 * nbytes in all, beside what is wanted (a checkpoint).

@@ -7,7 +7,7 @@
  * and reports. Objects are named by small integers that the parent chooses;
  * bulk bytes travel through shared memory (slabs). Commands return at once;
  * what they did comes back as events. Once the worker has died, or a draw or
- * compile passed the time limit, every call fails and worker_death tells how.
+ * compile passed the time limit, every call fails and worker_death says how.
  *
  * Wire format: render/stream.h. Worker process: render/serve.h.
  */

@@ -44,7 +44,7 @@ struct store {
 	char *dir, *db_path;
 	enum store_mode mode;
 	sqlite3 *db;			/* null: absent, reads as empty */
-	long long busy_since, busy_told;	/* lock_busy */
+	long long busy_since, busy_logged;	/* lock_busy */
 	int is_damaged;			/* db is null for this reason */
 	sqlite3_stmt *stmt[SQL_COUNT];	/* prepared at first use */
 	int lock_fd;			/* -1: none */
@@ -221,7 +221,7 @@ void store_used(struct store *s, enum touch_table table, int64_t id,
 /* Writes the stats that wait, inside a transaction. */
 int stat_flush(struct store *s, struct err *err) WARN_UNUSED;
 /* The transaction stands: nothing waits any more. */
-void stat_settle(struct store *s);
+void stat_committed(struct store *s);
 int stat_is_pending(const struct store *s);
 /* Test of a packed list of files (bundle.c): 0 or -1. */
 int bundle_files_check(const void *data, size_t n);

@@ -143,7 +143,7 @@ int store_node(struct store *s, const struct sha256 *key,
  * used first: whose bytes a new node may turn out to have. Returns how many of
  * max were found.
  */
-size_t store_rivals(struct store *s, const struct node_row *node,
+size_t store_candidates(struct store *s, const struct node_row *node,
 	struct sha256 *out, size_t max);
 /*
  * Median of the recorded GPU times of a pass's static part at a size in

@@ -1,8 +1,8 @@
-#include "graph/account.h"
+#include "graph/record.h"
 
 #include <stdlib.h>
 
-void account_release(struct account *a)
+void record_release(struct record *a)
 {
 	for (size_t i = 0; i < a->npass; i++) {
 		free(a->pass[i].name);
@@ -14,5 +14,5 @@ void account_release(struct account *a)
 	facts_release(&a->driver);
 	facts_release(&a->settings);
 	facts_release(&a->files);
-	*a = (struct account){ .npass = 0 };
+	*a = (struct record){ .npass = 0 };
 }

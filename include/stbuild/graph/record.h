@@ -1,9 +1,9 @@
-#ifndef STBUILD_GRAPH_ACCOUNT_H
-#define STBUILD_GRAPH_ACCOUNT_H
+#ifndef STBUILD_GRAPH_RECORD_H
+#define STBUILD_GRAPH_RECORD_H
 
 /*
  * What decided a bundle's content, as lists of facts. One is kept for each
- * recorded bundle; a later one beside it tells what changed, and in which pass,
+ * recorded bundle; a later one beside it shows what changed, and in which pass,
  * file and line (why/compare.h).
  */
 
@@ -11,7 +11,7 @@
 
 #include "graph/fact.h"
 
-struct account_pass {
+struct record_pass {
 	char *name;
 	struct sha256 key;	/* of its node */
 	struct facts fixed;	/* facts_of_static */
@@ -19,17 +19,17 @@ struct account_pass {
 	struct facts base;	/* of an earlier frame: records keep what differs */
 };
 
-struct account {
+struct record {
 	int frame;
 	int has_intermediates;
 	struct facts driver;	/* its identity */
 	struct facts settings;	/* tool, variant, and the manifest's leaves */
 	struct facts files;	/* hashes of sources and assets */
-	struct account_pass *pass;	/* those that reach the image, which is last */
+	struct record_pass *pass;	/* those that reach the image, which is last */
 	size_t npass, cap;
 };
 
-void account_release(struct account *a);
+void record_release(struct record *a);
 
 
 #endif
