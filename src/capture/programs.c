@@ -30,7 +30,7 @@ static int is_of_text(const struct program *p, const char *log)
 {
 	char hex[SHA256_HEX + 1];
 	name_text(p, hex);
-	return log && !strncmp(log, hex, SHA256_HEX) && log[SHA256_HEX] == '\n';
+	return log && strncmp(log, hex, SHA256_HEX) == 0 && log[SHA256_HEX] == '\n';
 }
 
 /* 1 when the outcome of compiling is known; a failure then is in log. */
@@ -81,11 +81,11 @@ static int remember(const struct program_env *env, struct program *p,
 		.reflection = encoded.data,
 		.nreflection = encoded.len,
 	};
-	int ret = store_can_write(env->store) ?
+	int rc = store_can_write(env->store) ?
 		store_add_program(env->store, &row, err) : 0;
 	buf_release(&encoded);
 	buf_release(&log);
-	return ret;
+	return rc;
 }
 
 /* Compiles under a new id. *log is null unless the shader is at fault. */
@@ -98,13 +98,13 @@ static int compile(const struct program_env *env, const struct pass *pass,
 	uint32_t id = ++*env->next_program;
 	struct compile_result result = { 0 };
 	char *label = xasprintf("pass '%s'", pass->name);
-	int ret = worker_compile(worker, id, label, p->shader.vertex,
+	int rc = worker_compile(worker, id, label, p->shader.vertex,
 		p->shader.stage, &result, err);
 	free(label);
-	if (ret < 0)
+	if (rc < 0)
 		return -1;
 	++*env->ncompiled;
-	ret = remember(env, p, &result, err);
+	rc = remember(env, p, &result, err);
 	*ok = result.ok;
 	if (result.ok) {
 		p->id = id;
@@ -122,7 +122,7 @@ static int compile(const struct program_env *env, const struct pass *pass,
 		*log = xstrdup(result.log ? result.log : "");
 	}
 	compile_result_release(&result);
-	return ret;
+	return rc;
 }
 
 int program_expand(const struct program_env *env, const struct manifest *m,
@@ -140,7 +140,7 @@ int program_load(const struct program_env *env, const struct variant *v,
 	const struct pass *pass = &m->pass[p];
 	struct shader_target target = target_of(env->driver);
 	char *log = NULL;
-	int ok = 0, ret = -1;
+	int ok = 0, rc = -1;
 	if (program_expand(env, m, p, out, err) < 0)
 		goto out;
 	if (shader_build(v, p, &out->source, &target, &out->shader, err) < 0)
@@ -158,10 +158,10 @@ int program_load(const struct program_env *env, const struct variant *v,
 			out->reflection.block[i].name))
 			out->reflection.block[i].is_written = 0;
 	out->ok = 1;
-	ret = 0;
+	rc = 0;
 out:
 	free(log);
-	return ret;
+	return rc;
 }
 
 int program_link(const struct program_env *env, const struct variant *v,
@@ -171,7 +171,7 @@ int program_link(const struct program_env *env, const struct variant *v,
 		return 0;
 	const struct pass *pass = &v->manifest->pass[program->pass];
 	char *log = NULL;
-	int ok = 0, ret = -1;
+	int ok = 0, rc = -1;
 	if (compile(env, pass, program, &ok, &log, err) < 0)
 		goto out;
 	if (!ok) {
@@ -179,10 +179,10 @@ int program_link(const struct program_env *env, const struct variant *v,
 			&program->shader, log, err);
 		goto out;
 	}
-	ret = 0;
+	rc = 0;
 out:
 	free(log);
-	return ret;
+	return rc;
 }
 
 struct key_program program_for_keys(const struct program *p)

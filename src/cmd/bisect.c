@@ -169,8 +169,8 @@ static int find_target(struct search *s, const char *target, struct err *err)
 	if (session_at(session, s->good, &errs) == 0 &&
 	    manifest_trace(&session->manifest, name) < 0)
 		for (size_t i = 0; i < session->manifest.ntest; i++)
-			is_test |= !strcmp(session->manifest.test[i].name,
-				target);
+			is_test |= strcmp(session->manifest.test[i].name,
+				target) == 0;
 	errs_release(&errs);
 	free(name);
 	if (is_test && threshold >= 0)
@@ -206,7 +206,7 @@ static int check_order(struct search *s, struct merge_bases *bases,
 {
 	struct repo *repo = s->history.session.repo;
 
-	if (!strcmp(s->good, s->bad))
+	if (strcmp(s->good, s->bad) == 0)
 		return err_set(err, STATUS_INPUT, "--good and --bad are the "
 			"same commit, %.7s", s->good);
 	if (walk_merge_bases(repo, s->good, s->bad, bases, err))
@@ -216,7 +216,7 @@ static int check_order(struct search *s, struct merge_bases *bases,
 			"common%s", good_rev, bad_rev, bases->is_cut ? " in this "
 			"shallow clone; 'git fetch --unshallow' gets the rest" :
 			"");
-	if (!strcmp(bases->id[0], s->bad))
+	if (strcmp(bases->id[0], s->bad) == 0)
 		return err_set(err, STATUS_INPUT, "%s is an ancestor of %s: are "
 			"--good and --bad swapped?", bad_rev, good_rev);
 	return 0;
@@ -254,7 +254,7 @@ static int check_bases(struct search *s, const struct merge_bases *bases,
 {
 	for (size_t i = 0; i < bases->nid; i++) {
 		enum verdict verdict;
-		if (!strcmp(bases->id[i], s->good))
+		if (strcmp(bases->id[i], s->good) == 0)
 			continue;
 		if (judge(s, bases->id[i], &verdict, err))
 			return -1;

@@ -73,7 +73,7 @@ static int decode_asset(struct session *s, const struct asset *asset,
 	char *resolved = NULL;
 	struct buf bytes = BUF_INIT;
 	struct image image = { 0 };
-	int ret = -1;
+	int rc = -1;
 	if (tree_lookup(s->tree, asset->path, &kind, &resolved, err) < 0)
 		goto out;
 	if (kind != TREE_FILE) {
@@ -84,13 +84,13 @@ static int decode_asset(struct session *s, const struct asset *asset,
 	}
 	if (tree_read(s->tree, resolved, LIMIT_ASSET_BYTES, &bytes, err) < 0)
 		goto out;
-	ret = image_decode(asset, asset->path, bytes.data, bytes.len, &image,
+	rc = image_decode(asset, asset->path, bytes.data, bytes.len, &image,
 		err);
 out:
 	image_release(&image);
 	buf_release(&bytes);
 	free(resolved);
-	return ret;
+	return rc;
 }
 
 /* What can be judged without GL: assets, and sources with their includes. */
@@ -117,9 +117,9 @@ static void add_finding(struct diagnostics *d, const struct lint_finding *f,
 {
 	for (size_t i = 0; i < d->nitem; i++) {
 		const struct diagnostic *item = &d->item[i];
-		if (!item->file || strcmp(item->file, f->file)
+		if (!item->file || strcmp(item->file, f->file) != 0
 			|| item->line != f->line || item->column != f->column
-			|| strcmp(item->code, f->code))
+			|| strcmp(item->code, f->code) != 0)
 			continue;
 		if (item->pass[item->npass - 1] != pass)
 			diagnostics_about(d, i, pass);
@@ -137,14 +137,14 @@ static int lint(struct session *s, struct diagnostics *d, struct err *err)
 {
 	const struct manifest *m = &s->manifest;
 	struct lint_uniform *uniform = lint_uniforms(m);
-	int ret = 0;
-	for (size_t i = 0; i < m->npass && !ret; i++) {
+	int rc = 0;
+	for (size_t i = 0; i < m->npass && !rc; i++) {
 		struct source source = { 0 };
 		struct lint_findings found = { 0 };
 		struct lint_facts facts;
 		lint_facts_of(m, (int)i, uniform, &facts);
-		ret = shader_expand(s->tree, m, (int)i, 0, NULL, &source, err);
-		if (!ret)
+		rc = shader_expand(s->tree, m, (int)i, 0, NULL, &source, err);
+		if (!rc)
 			lint_source(&facts, &source, &found);
 		for (size_t k = 0; k < found.nitem; k++)
 			add_finding(d, &found.item[k], (int)i);
@@ -152,7 +152,7 @@ static int lint(struct session *s, struct diagnostics *d, struct err *err)
 		source_release(&source);
 	}
 	free(uniform);
-	return ret;
+	return rc;
 }
 
 /* Bundles ----------------------------------------------------------------- */
@@ -241,8 +241,8 @@ static void check_captures(const struct session *s, struct diagnostics *d)
 		const struct captured *last = is_found
 			? &c.item[is_found - 1] : NULL;
 		if (last && last->ntrace == it->ntrace
-			&& !memcmp(last->path, it->path, it->ntrace)
-			&& !strcmp(last->id, it->id))
+			&& memcmp(last->path, it->path, it->ntrace) == 0
+			&& strcmp(last->id, it->id) == 0)
 			continue;
 		if (bundle_open(it->path, &b, &err)
 			|| nonfinite_find(&b, &n, &err)) {
@@ -293,7 +293,7 @@ static int check_variant(struct session *s, const struct program_env *env,
 		.preset = preset ? preset->name : NULL
 	};
 	struct variant v = { 0 };
-	int ret = -1;
+	int rc = -1;
 	if (variant_init(&v, &s->manifest, NULL, &options, err) < 0)
 		goto out;
 	for (size_t i = 0; i < s->manifest.npass; i++) {
@@ -312,10 +312,10 @@ static int check_variant(struct session *s, const struct program_env *env,
 			goto out;
 		errs_take(errs, err);
 	}
-	ret = 0;
+	rc = 0;
 out:
 	variant_release(&v);
-	return ret;
+	return rc;
 }
 
 static int check_programs(struct session *s, int *used, struct errs *errs,
@@ -325,10 +325,10 @@ static int check_programs(struct session *s, int *used, struct errs *errs,
 	struct program_env env;
 	if (session_programs(s, &env, err) < 0)
 		return -1;
-	int ret = check_variant(s, &env, NULL, used, errs, err);
-	for (size_t i = 0; i < m->npreset && !ret; i++)
-		ret = check_variant(s, &env, &m->preset[i], used, errs, err);
-	return ret;
+	int rc = check_variant(s, &env, NULL, used, errs, err);
+	for (size_t i = 0; i < m->npreset && !rc; i++)
+		rc = check_variant(s, &env, &m->preset[i], used, errs, err);
+	return rc;
 }
 
 /* errs: warnings that are errors. */
@@ -367,7 +367,7 @@ int cmd_check(struct options *o, const struct args_list *operand,
 	struct diagnostics d = { 0 };
 	struct errs errs = ERRS_INIT;
 	int *used = NULL;
-	int ret = -1;
+	int rc = -1;
 	if (session_open_rev(&s, o, "check", SESSION_USE, rev, err) < 0)
 		goto out;
 	check_inputs(&s, &errs);
@@ -408,12 +408,12 @@ int cmd_check(struct options *o, const struct args_list *operand,
 		free(text);
 	}
 	report(&s, &d, &errs);
-	ret = errs.nerr ? STATUS_FAILED : STATUS_OK;
+	rc = errs.nerr ? STATUS_FAILED : STATUS_OK;
 out:
 	free(used);
 	errs_release(&errs);
 	diagnostics_release(&d);
 	graph_release(&g);
 	session_close(&s);
-	return ret;
+	return rc;
 }

@@ -40,7 +40,7 @@ static int names_read(const char *dir, struct names *out, struct err *err)
 		return err_errno(err, STATUS_MACHINE, "cannot list '%s'", dir);
 	struct dirent *e;
 	while ((e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		out->name = array_grow(out->name, out->nname, &out->cap,
 			sizeof *out->name);
@@ -59,9 +59,9 @@ static int is_link(const char *path)
 static int is_recorded(const struct bundle_row *row, const char *path)
 {
 	for (size_t i = 0; i < row->nfile; i++)
-		if (!strcmp(row->file[i].path, path))
+		if (strcmp(row->file[i].path, path) == 0)
 			return 1;
-	return !strcmp(path, "trace.json");
+	return strcmp(path, "trace.json") == 0;
 }
 
 /*
@@ -146,7 +146,7 @@ static char *reason_to_keep(const struct bundle_row *row, const char *path)
 	char *stranger = NULL, *reason = NULL;
 	struct err err = ERR_INIT;
 	struct bundle b = { 0 };
-	if (n < sizeof suffix || strcmp(path + n - strlen(suffix), suffix)
+	if (n < sizeof suffix || strcmp(path + n - strlen(suffix), suffix) != 0
 		|| is_link(path) || !fs_is_dir(path))
 		return xstrdup("it is no longer a bundle");
 	int ours = is_all_ours(row, path, "", &stranger, &err);
@@ -169,7 +169,7 @@ static int clean_bundle(struct cleaning *c, const struct bundle_row *row,
 	const struct options *o = c->s->options;
 	char *path = fs_join(c->s->root, row->path);
 	char *reason = NULL, *aside = NULL;
-	int ret = -1;
+	int rc = -1;
 	if (fs_exists(path) || is_link(path)) {
 		reason = is_lone_file(row) ? reason_to_keep_file(row, path) :
 			reason_to_keep(row, path);
@@ -177,7 +177,7 @@ static int clean_bundle(struct cleaning *c, const struct bundle_row *row,
 			log_warn("keeping '%s': %s", path, reason);
 			c->nkept++;
 			cJSON_AddItemToArray(c->kept, cJSON_CreateString(path));
-			ret = 0;
+			rc = 0;
 			goto out;
 		}
 		/* As a whole first: half a bundle never stands at its path. */
@@ -187,14 +187,14 @@ static int clean_bundle(struct cleaning *c, const struct bundle_row *row,
 		if (!o->json && !o->silent && !o->question)
 			printf("%s\n", path);
 	}
-	ret = o->dry_run ? 0 : store_remove_bundle(store, row->path, err);
-	if (aside && ret == 0)
-		ret = fs_remove(aside, err);
+	rc = o->dry_run ? 0 : store_remove_bundle(store, row->path, err);
+	if (aside && rc == 0)
+		rc = fs_remove(aside, err);
 out:
 	free(aside);
 	free(reason);
 	free(path);
-	return ret;
+	return rc;
 }
 
 /* Folders that captures make, once nothing of ours or others is in them. */
@@ -214,9 +214,9 @@ static void remove_empty(const char *root)
 	struct err err = ERR_INIT;
 	if (!is_link(target) && fs_is_dir(target)
 		&& !names_read(target, &names, &err) && names.nname == 1
-		&& !strcmp(names.name[0], ".gitignore") && !is_link(ignore)
+		&& strcmp(names.name[0], ".gitignore") == 0 && !is_link(ignore)
 		&& !fs_read(ignore, 2, &text, &err)
-		&& !strcmp(buf_str(&text), "*\n") && !unlink(ignore))
+		&& strcmp(buf_str(&text), "*\n") == 0 && !unlink(ignore))
 		rmdir(target);
 	err_release(&err);
 	buf_release(&text);
@@ -230,7 +230,7 @@ static int clean_bundles(struct session *s, struct err *err)
 	struct cleaning c = { .s = s, .removed = cJSON_CreateArray(),
 		.kept = cJSON_CreateArray() };
 	struct store *store;
-	int ret = -1;
+	int rc = -1;
 	if (session_store(s, &store, err) < 0)
 		goto out;
 	if (store && store_each_bundle(store, copy_row, &c, err) < 0)
@@ -250,21 +250,21 @@ static int clean_bundles(struct session *s, struct err *err)
 				cJSON_CreateFalse());
 		json_print(document);
 	}
-	ret = c.nkept ? STATUS_FAILED : STATUS_OK;
+	rc = c.nkept ? STATUS_FAILED : STATUS_OK;
 out:
 	for (size_t i = 0; i < c.nrow; i++)
 		bundle_row_release(&c.row[i]);
 	free(c.row);
 	cJSON_Delete(c.removed);
 	cJSON_Delete(c.kept);
-	return ret;
+	return rc;
 }
 
 /* 0, or -1 when the folder has what no store has. */
 static int is_store(const char *dir, struct err *err)
 {
 	struct names names = { NULL, 0, 0 };
-	int has_db = 0, ret = -1;
+	int has_db = 0, rc = -1;
 	if (is_link(dir)) {
 		err_set(err, STATUS_INPUT,
 			"'%s' is a symbolic link; remove it yourself", dir);
@@ -274,23 +274,23 @@ static int is_store(const char *dir, struct err *err)
 		goto out;
 	for (size_t i = 0; i < names.nname; i++) {
 		const char *name = names.name[i];
-		int is_db = !strncmp(name, "stbuild.db", 10);
+		int is_db = strncmp(name, "stbuild.db", 10) == 0;
 		has_db |= is_db;
-		if (is_db || !strcmp(name, "objects") || !strcmp(name, "tmp")
-			|| !strcmp(name, "runs") || !strcmp(name, "lock")
-			|| !strcmp(name, ".gitignore"))
+		if (is_db || strcmp(name, "objects") == 0 || strcmp(name, "tmp") == 0
+			|| strcmp(name, "runs") == 0 || strcmp(name, "lock") == 0
+			|| strcmp(name, ".gitignore") == 0)
 			continue;
 		err_set(err, STATUS_INPUT, "'%s' contains a foreign file, "
 			"'%s'; nothing was removed", dir, name);
 		goto out;
 	}
 	if (has_db)
-		ret = 0;
+		rc = 0;
 	else
 		err_set(err, STATUS_INPUT, "'%s' is not a store", dir);
 out:
 	names_release(&names);
-	return ret;
+	return rc;
 }
 
 static int clean_store(struct session *s, struct err *err)
@@ -299,7 +299,7 @@ static int clean_store(struct session *s, struct err *err)
 	const char *dir = session_store_dir(s);
 	int exists = fs_exists(dir) || is_link(dir);
 	struct store *store = NULL;
-	int ret = -1;
+	int rc = -1;
 	if (exists) {
 		if (is_store(dir, err) < 0)
 			goto out;
@@ -320,10 +320,10 @@ static int clean_store(struct session *s, struct err *err)
 		cJSON_AddArrayToObject(document, "kept");
 		json_print(document);
 	}
-	ret = STATUS_OK;
+	rc = STATUS_OK;
 out:
 	store_close(store);
-	return ret;
+	return rc;
 }
 
 int cmd_clean(struct options *o, const struct args_list *operand,
@@ -331,11 +331,11 @@ int cmd_clean(struct options *o, const struct args_list *operand,
 {
 	(void)operand;
 	struct session s;
-	int ret = -1;
+	int rc = -1;
 	if (session_find(&s, o, "clean", SESSION_USE, err) < 0)
 		goto out;
-	ret = whole_store ? clean_store(&s, err) : clean_bundles(&s, err);
+	rc = whole_store ? clean_store(&s, err) : clean_bundles(&s, err);
 out:
 	session_close(&s);
-	return ret;
+	return rc;
 }

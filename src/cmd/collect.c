@@ -15,7 +15,7 @@ struct keeping {
 	struct map content;	/* ids that were looked at */
 	struct map object;	/* what stays */
 	struct err *err;
-	int ret;
+	int rc;
 };
 
 static void keep_object(void *data, const struct sha256 *object)
@@ -26,10 +26,10 @@ static void keep_object(void *data, const struct sha256 *object)
 
 static int keep_content(struct keeping *k, const struct sha256 *content)
 {
-	if (!k->ret && map_put(&k->content, content->byte, SHA256_SIZE, 0))
-		k->ret = store_each_content_object(k->store, content,
+	if (!k->rc && map_put(&k->content, content->byte, SHA256_SIZE, 0))
+		k->rc = store_each_content_object(k->store, content,
 			keep_object, k, k->err);
-	return k->ret;
+	return k->rc;
 }
 
 static int is_listed(const struct keeping *k, const char *trace, int frame)
@@ -107,22 +107,22 @@ int collect_run(struct session *s, struct store *store,
 		.commit = MAP_INIT, .content = MAP_INIT, .object = MAP_INIT,
 		.err = err };
 	struct gc_options o = *options;
-	int ret = -1;
+	int rc = -1;
 	list_traces(&k, &s->manifest);
 	if (list_commits(&k, s) < 0
-		|| store_each_bundle(store, see_bundle, &k, err) < 0 || k.ret
+		|| store_each_bundle(store, see_bundle, &k, err) < 0 || k.rc
 		|| store_each_history(store, NULL, -1, see_history, &k, err) < 0
-		|| k.ret)
+		|| k.rc)
 		goto out;
 	o.is_kept = is_kept;
 	o.data = &k;
-	ret = gc_run(store, &o, out, err);
+	rc = gc_run(store, &o, out, err);
 out:
 	map_release(&k.listed);
 	map_release(&k.commit);
 	map_release(&k.content);
 	map_release(&k.object);
-	return ret;
+	return rc;
 }
 
 void collect_after_build(struct session *s)

@@ -69,9 +69,9 @@ static void bash(const struct args_option *global)
 	for (const struct command *c = command; c->name; c++) {
 		printf("\t%s) words='", c->name);
 		print_words(c->option);
-		if (!strcmp(c->name, "completion"))
+		if (strcmp(c->name, "completion") == 0)
 			printf(" bash zsh fish");
-		if (!strcmp(c->name, "help"))
+		if (strcmp(c->name, "help") == 0)
 			for (const struct command *h = command; h->name; h++)
 				printf(" %s", h->name);
 		printf("' ;;\n");
@@ -161,7 +161,7 @@ static void zsh(const struct args_option *global)
 	for (const struct command *c = command; c->name; c++) {
 		printf("\t%s) _arguments $globals", c->name);
 		zsh_options(c->option);
-		if (!strcmp(c->name, "completion"))
+		if (strcmp(c->name, "completion") == 0)
 			printf(" '*:operand:(%s bash zsh fish)'", c->name);
 		else
 			printf(" '*:operand:_files'");
@@ -228,7 +228,7 @@ int cmd_completion(struct options *o, const struct args_list *operand,
 		return err_set(err, STATUS_INPUT, "a completion script is not "
 			"JSON; omit --json");
 	for (size_t i = 0; i < sizeof shell / sizeof *shell; i++)
-		if (!strcmp(shell[i].name, wanted)) {
+		if (strcmp(shell[i].name, wanted) == 0) {
 			shell[i].print(global);
 			return STATUS_OK;
 		}

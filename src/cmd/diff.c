@@ -34,7 +34,7 @@ static int capture(struct options *o, const struct diff_name *name,
 	struct capture_result result = { 0 };
 	const char *item[] = { name->target };
 	struct args_list operand = { item, 1, 1 };
-	int ret = -1;
+	int rc = -1;
 	if (session_open_rev(&s, o, "diff", SESSION_BUILD, name->rev, err)
 		|| targets_find(&s.manifest, &none, &operand, &targets, err)
 		|| targets_capture(&s, &targets, 0, NULL, &result, err))
@@ -45,13 +45,13 @@ static int capture(struct options *o, const struct diff_name *name,
 		err_move(err, &result.bundle[0].err);
 	} else {
 		*path = fs_join(s.root, result.bundle[0].path);
-		ret = 0;
+		rc = 0;
 	}
 out:
 	capture_result_release(&result);
 	targets_release(&targets);
 	session_close(&s);
-	return ret;
+	return rc;
 }
 
 /* -1 when the word is a trace of the project, which lacks a frame. */
@@ -83,11 +83,11 @@ static int resolve(struct options *o, const char *operand, char **path,
 		*path = xstrdup(operand);
 		return is_there ? 0 : check_trace(o, operand, err);
 	}
-	int ret = capture(o, &name, path, err);
-	if (ret)
+	int rc = capture(o, &name, path, err);
+	if (rc)
 		err_wrap(err, "for '%s'", operand);
 	diff_name_release(&name);
-	return ret;
+	return rc;
 }
 
 /* Results -------------------------------------------------------------------- */
@@ -325,27 +325,27 @@ static int write_pictures(const struct diff *d, struct err *err)
 {
 	const struct picture *a = &d->a.picture, *b = &d->b.picture;
 	size_t n = strlen(output);
-	int is_file = n > 4 && !strcmp(output + n - 4, ".png");
+	int is_file = n > 4 && strcmp(output + n - 4, ".png") == 0;
 	struct picture both = { 0 }, difference = { 0 };
 	char *path = is_file ? xstrdup(output)
 		: fs_join(output, "side-by-side.png");
 	picture_side_by_side(a, b, &both);
-	int ret = picture_write(&both, path, err);
-	if (ret || is_file)
+	int rc = picture_write(&both, path, err);
+	if (rc || is_file)
 		goto out;
 	free(path);
 	path = fs_join(output, "difference.png");
 	if (!picture_is_same_size(a, b)) {
-		ret = fs_remove(path, err);	/* of an earlier run */
+		rc = fs_remove(path, err);	/* of an earlier run */
 		goto out;
 	}
 	picture_difference(a, b, &difference);
-	ret = picture_write(&difference, path, err);
+	rc = picture_write(&difference, path, err);
 out:
 	free(path);
 	picture_release(&difference);
 	picture_release(&both);
-	return ret;
+	return rc;
 }
 
 int cmd_diff(struct options *o, const struct args_list *operand,
@@ -353,7 +353,7 @@ int cmd_diff(struct options *o, const struct args_list *operand,
 {
 	struct diff d = { 0 };
 	char *path[2] = { NULL, NULL };
-	int ret = -1;
+	int rc = -1;
 	if (operand->nitem != 2)
 		return err_set(err, STATUS_INPUT,
 			"diff takes two operands; see 'stbuild diff -h'");
@@ -368,14 +368,14 @@ int cmd_diff(struct options *o, const struct args_list *operand,
 		print_json(&d, operand->item, path);
 	else if (!o->silent && !o->question)
 		print_text(&d, operand->item);
-	ret = d.is_equal ? STATUS_OK : STATUS_FAILED;
+	rc = d.is_equal ? STATUS_OK : STATUS_FAILED;
 out:
 	if (proc_signal()) {
 		err_release(err);
-		ret = 128 + proc_signal();
+		rc = 128 + proc_signal();
 	}
 	diff_close(&d);
 	free(path[0]);
 	free(path[1]);
-	return ret;
+	return rc;
 }

@@ -45,9 +45,9 @@ static int open_store(const char *dir, struct store **out, struct err *err)
 	if (!store_open(dir, STORE_READ, "fsck", out, err))
 		return 0;
 	struct err other = ERR_INIT;
-	int ret = store_open(dir, STORE_TRY_EXCLUSIVE, "fsck", out, &other);
-	err_release(ret < 0 ? &other : err);
-	return ret;
+	int rc = store_open(dir, STORE_TRY_EXCLUSIVE, "fsck", out, &other);
+	err_release(rc < 0 ? &other : err);
+	return rc;
 }
 
 static void print(struct options *o, const struct fsck_result *r, int is_sound)
@@ -84,7 +84,7 @@ int cmd_fsck(struct options *o, const struct args_list *operand,
 	struct session s;
 	struct store *store = NULL;
 	struct fsck_result r;
-	int ret = -1;
+	int rc = -1;
 	(void)operand;
 	repair = repair && !o->dry_run && !o->question;
 	if (session_find(&s, o, "fsck", SESSION_READ, err) < 0
@@ -93,9 +93,9 @@ int cmd_fsck(struct options *o, const struct args_list *operand,
 		goto out;
 	int is_sound = !r.ntorn && !r.nmissing && !r.nbad_row;
 	print(o, &r, is_sound);
-	ret = is_sound || repair ? STATUS_OK : STATUS_FAILED;
+	rc = is_sound || repair ? STATUS_OK : STATUS_FAILED;
 out:
 	store_close(store);
 	session_close(&s);
-	return ret;
+	return rc;
 }

@@ -65,7 +65,7 @@ int cmd_gc(struct options *o, const struct args_list *operand,
 	struct store *store = NULL;
 	struct gc_options options = { .dry_run = o->dry_run || o->question };
 	struct gc_result r;
-	int ret = -1;
+	int rc = -1;
 	(void)operand;
 	if (session_open(&s, o, "gc", SESSION_READ, err) < 0
 		|| set_limits(&s.manifest, &options, err) < 0)
@@ -84,9 +84,9 @@ int cmd_gc(struct options *o, const struct args_list *operand,
 		print_json(&options, &r);
 	else if (!o->silent && !o->question)
 		print_text(&options, &r);
-	ret = o->question && r.nremoved ? STATUS_FAILED : STATUS_OK;
+	rc = o->question && r.nremoved ? STATUS_FAILED : STATUS_OK;
 out:
 	store_close(store);
 	session_close(&s);
-	return ret;
+	return rc;
 }

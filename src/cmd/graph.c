@@ -243,7 +243,7 @@ int cmd_graph(struct options *o, const struct args_list *operand,
 	struct session s;
 	struct graph g = { 0 };
 	struct diagnostics d = { 0 };
-	int ret = -1;
+	int rc = -1;
 	if (dot && o->json)
 		return err_set(err, STATUS_INPUT,
 			"--dot and --json are mutually exclusive");
@@ -258,10 +258,10 @@ int cmd_graph(struct options *o, const struct args_list *operand,
 		print_json(&g, &d);
 	else
 		print_text(&g);
-	ret = STATUS_OK;
+	rc = STATUS_OK;
 out:
 	diagnostics_release(&d);
 	graph_release(&g);
 	session_close(&s);
-	return ret;
+	return rc;
 }

@@ -139,7 +139,7 @@ void rendering_release(struct rendering *r)
 int rendering_is_equal(const struct history *h, const struct rendering *a,
 	const struct rendering *b)
 {
-	return !memcmp(a->content, b->content, h->nframe * sizeof *a->content);
+	return memcmp(a->content, b->content, h->nframe * sizeof *a->content) == 0;
 }
 
 void rendering_id(const struct history *h, const struct rendering *r,

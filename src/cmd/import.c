@@ -61,19 +61,19 @@ static int read_bundle(const char *path, int *frame, struct tree **out,
 {
 	struct bundle b = { 0 };
 	struct buf text = BUF_INIT;
-	int ret = -1;
+	int rc = -1;
 	if (bundle_open(path, &b, err) < 0
 		|| bundle_read(&b, "project_sttf", &text, err) < 0)
 		goto out;
-	ret = sttf_read("project.sttf", buf_str(&text), text.len,
+	rc = sttf_read("project.sttf", buf_str(&text), text.len,
 		b.project ? b.project : "project", out, err);
-	if (ret < 0)
+	if (rc < 0)
 		err_wrap(err, "in '%s'", b.dir);
 	*frame = b.frame;
 out:
 	buf_release(&text);
 	bundle_release(&b);
-	return ret;
+	return rc;
 }
 
 static int read_manifest(const char *path, struct options *o,
@@ -82,17 +82,17 @@ static int read_manifest(const char *path, struct options *o,
 	char *dir = fs_dirname(path);
 	struct tree *from = NULL;
 	struct errs errs = ERRS_INIT;
-	int ret = -1;
+	int rc = -1;
 	if (tree_open_dir(dir, NULL, &from, err) < 0)
 		goto out;
-	ret = project_read(from, fs_basename(path), out, &errs);
-	if (ret < 0)
+	rc = project_read(from, fs_basename(path), out, &errs);
+	if (rc < 0)
 		errors_end(o, &errs, err);
 out:
 	errs_release(&errs);
 	tree_free(from);
 	free(dir);
-	return ret;
+	return rc;
 }
 
 /* *frame gets that of a bundle. */
@@ -101,10 +101,10 @@ static int read_document(const char *path, struct options *o,
 {
 	struct buf bytes = BUF_INIT;
 	char *stem = stem_of(path);
-	int ret = -1;
+	int rc = -1;
 	*kind = DOCUMENT_BUNDLE;
 	if (fs_is_dir(path)) {
-		ret = read_bundle(path, frame, out, err);
+		rc = read_bundle(path, frame, out, err);
 		goto out;
 	}
 	if (fs_read(path, LIMIT_DOCUMENT_BYTES, &bytes, err) < 0
@@ -112,27 +112,27 @@ static int read_document(const char *path, struct options *o,
 		goto out;
 	switch (*kind) {
 	case DOCUMENT_STTF:
-		ret = sttf_read(path, buf_str(&bytes), bytes.len, stem, out,
+		rc = sttf_read(path, buf_str(&bytes), bytes.len, stem, out,
 			err);
 		break;
 	case DOCUMENT_SHADERTOY:
-		ret = shadertoy_read(path, buf_str(&bytes), bytes.len, media, out,
+		rc = shadertoy_read(path, buf_str(&bytes), bytes.len, media, out,
 			err);
 		break;
 	case DOCUMENT_MANIFEST:
-		ret = read_manifest(path, o, out, err);
+		rc = read_manifest(path, o, out, err);
 		break;
 	case DOCUMENT_BUNDLE:
-		ret = read_bundle(path, frame, out, err);
+		rc = read_bundle(path, frame, out, err);
 		break;
 	case DOCUMENT_SHADER:
-		ret = bare_read(path, stem, out, err);
+		rc = bare_read(path, stem, out, err);
 		break;
 	}
 out:
 	free(stem);
 	buf_release(&bytes);
-	return ret;
+	return rc;
 }
 
 /* The manifest ----------------------------------------------------------------- */
@@ -143,7 +143,7 @@ static cJSON *take_manifest(const struct tree *tree)
 	size_t n = 0;
 	const char *path;
 	for (size_t i = 0; (path = tree_memory_file(tree, i, &data, &n)); i++)
-		if (!strcmp(path, "stbuild.json"))
+		if (strcmp(path, "stbuild.json") == 0)
 			break;
 	cJSON *json = path ? cJSON_ParseWithLength(data, n) : NULL;
 	if (!json)
@@ -230,7 +230,7 @@ static int choose_dialect(struct options *o, struct tree *tree,
 	struct session s;
 	struct program_env env;
 	struct errs essl = ERRS_INIT, glsl = ERRS_INIT;
-	int ret = -1;
+	int rc = -1;
 	session_bare(&s, o, "import");
 	if (session_programs(&s, &env, err) < 0)
 		goto no_machine;
@@ -253,7 +253,7 @@ static int choose_dialect(struct options *o, struct tree *tree,
 	struct errs *left = m->dialect == DIALECT_GLSL ? &glsl : &essl;
 	for (size_t i = 0; i < left->nerr; i++)
 		log_warn("%s", left->err[i].message);
-	ret = 0;
+	rc = 0;
 	goto out;
 no_machine:
 	if (err->status == STATUS_MACHINE) {
@@ -261,13 +261,13 @@ no_machine:
 			err->message);
 		err_release(err);
 		m->dialect = DIALECT_ESSL;
-		ret = 0;
+		rc = 0;
 	}
 out:
 	errs_release(&essl);
 	errs_release(&glsl);
 	session_close(&s);
-	return ret;
+	return rc;
 }
 
 /* Writing ------------------------------------------------------------------------ */
@@ -318,20 +318,20 @@ static int write_file(const char *dir, const char *path, const void *data,
 {
 	/* Readers make these names; a bad one must not leave the folder. */
 	char *normal = path_normalise(path);
-	int is_bad = normal[0] == '/' || !normal[0] || !strcmp(normal, "..")
-		|| !strncmp(normal, "../", 3);
+	int is_bad = normal[0] == '/' || !normal[0] || strcmp(normal, "..") == 0
+		|| strncmp(normal, "../", 3) == 0;
 	char *full = fs_join(dir, normal);
 	char *parent = fs_dirname(full);
-	int ret = -1;
+	int rc = -1;
 	if (is_bad)
 		err_set(err, STATUS_INPUT, "the document names a file '%s' "
 			"outside the project", path);
 	else if (!fs_mkdirs(parent, err))
-		ret = fs_write(full, data, n, 0, err);
+		rc = fs_write(full, data, n, 0, err);
 	free(parent);
 	free(full);
 	free(normal);
-	return ret;
+	return rc;
 }
 
 /* Moves all that is in one folder into another, the manifest last. */
@@ -340,25 +340,25 @@ static int move_into(const char *from, const char *to, struct err *err)
 	DIR *d = opendir(from);
 	if (!d)
 		return err_errno(err, STATUS_MACHINE, "cannot list '%s'", from);
-	int ret = 0;
-	for (int last = 0; last < 2 && !ret; last++) {
+	int rc = 0;
+	for (int last = 0; last < 2 && !rc; last++) {
 		struct dirent *e;
 		rewinddir(d);
-		while (!ret && (e = readdir(d))) {
-			if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")
-				|| last != !strcmp(e->d_name, "stbuild.json"))
+		while (!rc && (e = readdir(d))) {
+			if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0
+				|| last != (strcmp(e->d_name, "stbuild.json") == 0))
 				continue;
 			char *old = fs_join(from, e->d_name);
 			char *new = fs_join(to, e->d_name);
 			if (rename(old, new) < 0)
-				ret = err_errno(err, STATUS_MACHINE,
+				rc = err_errno(err, STATUS_MACHINE,
 					"cannot write '%s'", new);
 			free(old);
 			free(new);
 		}
 	}
 	closedir(d);
-	return ret;
+	return rc;
 }
 
 /*
@@ -378,21 +378,21 @@ static int write_project(struct tree *tree, const char *dir, struct err *err)
 	const void *data;
 	const char *path;
 	size_t size;
-	int ret = -1;
+	int rc = -1;
 	if (fs_mkdirs(aside, err) < 0)
 		goto out;
 	for (size_t i = 0; (path = tree_memory_file(tree, i, &data, &size)); i++)
 		if (write_file(aside, path, data, size, err) < 0)
 			goto out;
 	if (exists)
-		ret = move_into(aside, target, err);
+		rc = move_into(aside, target, err);
 	else if (!rename(aside, target))
-		ret = 0;
+		rc = 0;
 	else
 		err_errno(err, STATUS_MACHINE, "cannot put the project at '%s'",
 			target);
 out:
-	if (ret < 0 || exists) {
+	if (rc < 0 || exists) {
 		struct err left = ERR_INIT;
 		if (fs_remove(aside, &left) < 0)
 			log_warn("'%s' is left behind: %s", aside, left.message);
@@ -401,7 +401,7 @@ out:
 	free(aside);
 	free(parent);
 	free(target);
-	return ret;
+	return rc;
 }
 
 static void report(const struct options *o, enum document kind,
@@ -434,7 +434,7 @@ int cmd_import(struct options *o, const struct args_list *operand,
 	struct errs errs = ERRS_INIT;
 	enum document kind;
 	char *dir = NULL;
-	int loaded = 0, frame = -1, ret = -1;
+	int loaded = 0, frame = -1, rc = -1;
 	if (!operand->nitem)
 		return err_set(err, STATUS_INPUT, "name a file to import");
 	if (o->dry_run)
@@ -459,12 +459,12 @@ int cmd_import(struct options *o, const struct args_list *operand,
 	if (write_project(tree, dir, err) < 0)
 		goto out;
 	report(o, kind, &m, dir, tree);
-	ret = STATUS_OK;
+	rc = STATUS_OK;
 out:
 	if (loaded)
 		manifest_release(&m);
 	errs_release(&errs);
 	tree_free(tree);
 	free(dir);
-	return ret;
+	return rc;
 }

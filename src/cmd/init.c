@@ -87,7 +87,7 @@ static char *project_name(const char *dir)
 	char *real = realpath(dir, NULL);
 	const char *base = real ? fs_basename(real) : "";
 	/* A name that no JSON can hold is none. */
-	int is_usable = *base && strcmp(base, "/")
+	int is_usable = *base && strcmp(base, "/") != 0
 		&& utf8_invalid(base, strlen(base)) == strlen(base);
 	char *name = xstrdup(is_usable ? base : "project");
 	free(real);
@@ -124,7 +124,7 @@ int cmd_init(struct options *o, const struct args_list *operand,
 	char *name = NULL, *quoted = NULL;
 	struct buf text = BUF_INIT;
 	cJSON *string = NULL;
-	int ret = -1;
+	int rc = -1;
 	if (refuse_existing(dir, err) < 0)
 		goto out;
 	if (fs_mkdirs(shaders, err) < 0)
@@ -149,7 +149,7 @@ int cmd_init(struct options *o, const struct args_list *operand,
 	} else if (!o->silent && !o->question) {
 		printf("%s\n%s\n", frag, path);
 	}
-	ret = STATUS_OK;
+	rc = STATUS_OK;
 out:
 	cJSON_Delete(string);
 	cJSON_free(quoted);
@@ -158,5 +158,5 @@ out:
 	free(path);
 	free(frag);
 	free(shaders);
-	return ret;
+	return rc;
 }

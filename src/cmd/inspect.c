@@ -277,13 +277,13 @@ static int describe(const char *path, const char *store, cJSON *json, struct buf
 	static const char unknown[] = "not a bundle, .ststate or .sttf document";
 	struct buf bytes = BUF_INIT;
 	cJSON *parsed = NULL;
-	int ret = -1;
-	if (fs_is_dir(path) || !strcmp(fs_basename(path), "trace.json"))
+	int rc = -1;
+	if (fs_is_dir(path) || strcmp(fs_basename(path), "trace.json") == 0)
 		return describe_bundle(path, store, json, text, errs, err);
 	if (fs_read(path, LIMIT_DOCUMENT_BYTES, &bytes, err) < 0)
 		goto out;
-	if (bytes.len >= 8 && !memcmp(bytes.data, magic, 8)) {
-		ret = describe_state(path, &bytes, json, text, err);
+	if (bytes.len >= 8 && memcmp(bytes.data, magic, 8) == 0) {
+		rc = describe_state(path, &bytes, json, text, err);
 		goto out;
 	}
 	size_t start = strspn(buf_str(&bytes), " \t\r\n");
@@ -294,13 +294,13 @@ static int describe(const char *path, const char *store, cJSON *json, struct buf
 	if (json_parse(path, buf_str(&bytes), bytes.len, &parsed, err) < 0)
 		goto out;
 	if (cJSON_GetObjectItemCaseSensitive(parsed, "nodes"))
-		ret = describe_sttf(path, &bytes, json, text, errs, err);
+		rc = describe_sttf(path, &bytes, json, text, errs, err);
 	else
-		ret = err_set(err, STATUS_INPUT, "'%s' is %s", path, unknown);
+		rc = err_set(err, STATUS_INPUT, "'%s' is %s", path, unknown);
 out:
 	cJSON_Delete(parsed);
 	buf_release(&bytes);
-	return ret;
+	return rc;
 }
 
 int cmd_inspect(struct options *o, const struct args_list *operand,
@@ -309,7 +309,7 @@ int cmd_inspect(struct options *o, const struct args_list *operand,
 	struct errs errs = ERRS_INIT;
 	struct buf text = BUF_INIT;
 	cJSON *document = NULL, *list = NULL;
-	int ret = -1;
+	int rc = -1;
 	if (!operand->nitem)
 		return err_set(err, STATUS_INPUT, "name a bundle, its "
 			"trace.json, a .ststate or a .sttf document");
@@ -332,13 +332,13 @@ int cmd_inspect(struct options *o, const struct args_list *operand,
 			errs_take(&errs, err);
 		}
 	}
-	ret = STATUS_OK;
+	rc = STATUS_OK;
 	for (size_t i = 0; i < errs.nerr; i++) {
 		char *line = err_text(&errs.err[i]);
 		log_error("%s", line);
 		free(line);
-		if ((int)errs.err[i].status > ret)
-			ret = errs.err[i].status;
+		if ((int)errs.err[i].status > rc)
+			rc = errs.err[i].status;
 	}
 	if (o->json) {
 		if (list)
@@ -356,5 +356,5 @@ out:
 	cJSON_Delete(document);
 	buf_release(&text);
 	errs_release(&errs);
-	return ret;
+	return rc;
 }

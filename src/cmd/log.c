@@ -206,7 +206,7 @@ static void print_commit(const cJSON *json, int use_color)
 	const char *content = text_of(json, "content");
 	const char *status = text_of(json, "status");
 	const char *separator = " (";
-	int is_changed = !strcmp(status, "changed");
+	int is_changed = strcmp(status, "changed") == 0;
 
 	printf("%s%.7s%s %-8.8s %s%-9s%s", use_color ? "\033[33m" : "",
 		text_of(json, "commit"), use_color ? "\033[m" : "",

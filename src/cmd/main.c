@@ -70,7 +70,7 @@ const struct command command[] = {
 const struct command *command_find(const char *name)
 {
 	for (const struct command *c = command; c->name; c++)
-		if (!strcmp(c->name, name))
+		if (strcmp(c->name, name) == 0)
 			return c;
 	return NULL;
 }
@@ -253,8 +253,8 @@ static void guard_stdout(void)
 static int is_judging(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-		if (!strcmp(argv[i], "--bisect")
-			|| !strncmp(argv[i], "--bisect=", 9))
+		if (strcmp(argv[i], "--bisect") == 0
+			|| strncmp(argv[i], "--bisect=", 9) == 0)
 			return 1;
 	return 0;
 }
@@ -267,7 +267,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* As is a file that may not grow ("ulimit -f"). */
 	signal(SIGXFSZ, SIG_IGN);
-	if (argc > 1 && !strcmp(argv[1], "--worker"))
+	if (argc > 1 && strcmp(argv[1], "--worker") == 0)
 		return serve(3);
 
 	struct options o;
@@ -278,7 +278,7 @@ int main(int argc, char **argv)
 	if (status < 0) {
 		/* Parsing may have ended before it came to --json. */
 		for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-			o.json |= !strcmp(argv[i], "--json");
+			o.json |= strcmp(argv[i], "--json") == 0;
 		status = fail(&o, action, &err);
 		/* Under git bisect run 2 would be taken for a verdict. */
 		if (is_judging(argc, argv))

@@ -73,11 +73,11 @@ static const char *environment(const char *name)
 
 int options_finish(struct options *o, struct err *err)
 {
-	if (!strcmp(o->color_word, "always"))
+	if (strcmp(o->color_word, "always") == 0)
 		o->use_color = 1;
-	else if (!strcmp(o->color_word, "never"))
+	else if (strcmp(o->color_word, "never") == 0)
 		o->use_color = 0;
-	else if (!strcmp(o->color_word, "auto"))
+	else if (strcmp(o->color_word, "auto") == 0)
 		o->use_color = isatty(STDOUT_FILENO)
 			&& !environment("NO_COLOR");
 	else
@@ -114,7 +114,7 @@ static const struct args_option *find_row(const struct args_option *row,
 {
 	for (; row->letter || row->name; row++)
 		if (letter ? row->letter == letter : row->name
-			&& strlen(row->name) == n && !memcmp(row->name, name, n))
+			&& strlen(row->name) == n && memcmp(row->name, name, n) == 0)
 			return row;
 	return NULL;
 }

@@ -54,7 +54,7 @@ static void add_traces(struct range *r)
 	for (size_t i = 0; i < m->ntrace; i++) {
 		size_t k = 0;
 		while (k < r->ntarget && strcmp(r->target[k].name,
-			m->trace[i].name))
+			m->trace[i].name) != 0)
 			k++;
 		if (k == r->ntarget)
 			add_target(r, m->trace[i].name);

@@ -29,7 +29,7 @@ static int take_content(void *data, const struct history_row *row)
 {
 	struct showing *s = data;
 	char hex[SHA256_HEX + 1];
-	if (strcmp(row->commit, s->commit))
+	if (strcmp(row->commit, s->commit) != 0)
 		return 0;
 	cJSON *json = cJSON_CreateObject();
 	cJSON_AddItemToArray(s->contents, json);

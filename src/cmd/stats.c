@@ -82,7 +82,7 @@ int cmd_stats(struct options *o, const struct args_list *operand,
 	struct store *store;
 	struct store_stats stats;
 	uint64_t bundle_bytes = 0;
-	int ret = -1;
+	int rc = -1;
 	(void)operand;
 	if (session_find(&s, o, "stats", SESSION_READ, err) < 0
 		|| session_store(&s, &store, err) < 0
@@ -93,8 +93,8 @@ int cmd_stats(struct options *o, const struct args_list *operand,
 		print_json(session_store_dir(&s), &stats, bundle_bytes);
 	else if (!o->silent && !o->question)
 		print_text(session_store_dir(&s), &stats, bundle_bytes);
-	ret = STATUS_OK;
+	rc = STATUS_OK;
 out:
 	session_close(&s);
-	return ret;
+	return rc;
 }

@@ -140,7 +140,7 @@ static char *find_prefix(const char *folder)
 	char *real = workspace && *workspace ? realpath(workspace, NULL) : NULL;
 	char *root = realpath(folder, NULL);
 	size_t n = real ? strlen(real) : 0;
-	char *prefix = n > 0 && root && !strncmp(root, real, n) && root[n] == '/' ?
+	char *prefix = n > 0 && root && strncmp(root, real, n) == 0 && root[n] == '/' ?
 		xasprintf("%s/", root + n + 1) : xstrdup("");
 
 	free(real);
@@ -264,7 +264,7 @@ static int run(struct testing *t, struct options *o, struct err *err)
 	else if (!o->silent)
 		print_tap(t, &n);
 	const char *actions = getenv("GITHUB_ACTIONS");
-	if ((github || (actions && !strcmp(actions, "true"))) &&
+	if ((github || (actions && strcmp(actions, "true") == 0)) &&
 	    write_github(t, o, err))
 		return -1;
 	return bisect ? bisect_status(&n) : (int)n.status;

@@ -130,7 +130,7 @@ static void print_state(const struct capture_result *r, const char *state)
 
 	for (size_t i = 0; i < r->nbundle; i++) {
 		const struct capture_bundle *b = &r->bundle[i];
-		if (b->status == CAPTURE_FAILED || strcmp(state_of(b), state))
+		if (b->status == CAPTURE_FAILED || strcmp(state_of(b), state) != 0)
 			continue;
 		name = b->name;
 		frame[n++] = b->frame;

@@ -126,7 +126,7 @@ static int check_artifact(int dir, const struct artifact *a, struct buf *out,
 	struct sha256_ctx hash = { 0 };
 	struct sha256 sha;
 	struct stat st;
-	int ret = -1;
+	int rc = -1;
 	int fd = open_inside(dir, a->path);
 	if (fd < 0)
 		return open_failed(a->path, err);
@@ -161,11 +161,11 @@ static int check_artifact(int dir, const struct artifact *a, struct buf *out,
 			a->path);
 		goto out;
 	}
-	ret = 0;
+	rc = 0;
 out:
 	sha256_ctx_release(&hash);
 	close(fd);
-	return ret;
+	return rc;
 }
 
 static int read_artifacts(const struct fields *root, struct bundle *out)
@@ -311,11 +311,11 @@ static int read_document(const char *path, char **out_dir, struct doc *doc,
 	struct buf text = BUF_INIT;
 	struct stat st;
 	char *name = NULL;
-	int dir = -1, fd = -1, ret = -1;
+	int dir = -1, fd = -1, rc = -1;
 	*out_dir = NULL;
 	if (fs_is_dir(path)) {
 		*out_dir = xstrdup(path);
-	} else if (!strcmp(fs_basename(path), "trace.json")) {
+	} else if (strcmp(fs_basename(path), "trace.json") == 0) {
 		*out_dir = fs_dirname(path);
 	} else if (fs_exists(path)) {
 		err_set(err, STATUS_INPUT,
@@ -351,7 +351,7 @@ static int read_document(const char *path, char **out_dir, struct doc *doc,
 		fields_fail(&f, doc->root, NULL, "it must be an object");
 		goto out;
 	}
-	ret = 0;
+	rc = 0;
 out:
 	buf_release(&text);
 	free(name);
@@ -359,13 +359,13 @@ out:
 		close(fd);
 	if (dir >= 0)
 		close(dir);
-	return ret;
+	return rc;
 }
 
 int bundle_open(const char *path, struct bundle *out, struct err *err)
 {
 	struct doc doc = { 0 };
-	int ret = -1;
+	int rc = -1;
 	*out = (struct bundle) { 0 };
 	if (read_document(path, &out->dir, &doc, err) < 0)
 		goto out;
@@ -374,12 +374,12 @@ int bundle_open(const char *path, struct bundle *out, struct err *err)
 		goto out;
 	out->json = doc.root;
 	doc.root = NULL;
-	ret = 0;
+	rc = 0;
 out:
-	if (ret < 0)
+	if (rc < 0)
 		bundle_release(out);
 	doc_release(&doc);
-	return ret;
+	return rc;
 }
 
 /* Length of the JSON value at p, which has been read without a fault. */
@@ -413,13 +413,13 @@ int bundle_set_git(const char *path, const cJSON *git, struct err *err)
 	struct doc doc = { 0 };
 	struct buf section = BUF_INIT, text = BUF_INIT;
 	char *dir = NULL, *name = NULL;
-	int ret = read_document(path, &dir, &doc, err);
-	if (ret < 0)
+	int rc = read_document(path, &dir, &doc, err);
+	if (rc < 0)
 		goto out;
 	const cJSON *old = cJSON_GetObjectItemCaseSensitive(doc.root, "git");
 	name = fs_join(dir, "trace.json");
 	if (!old) {
-		ret = err_set(err, STATUS_INPUT, "'%s' has no git section", name);
+		rc = err_set(err, STATUS_INPUT, "'%s' has no git section", name);
 		goto out;
 	}
 	size_t at = doc_mark(&doc, old)->raw;
@@ -432,14 +432,14 @@ int bundle_set_git(const char *path, const cJSON *git, struct err *err)
 			buf_addch(&text, '\t');	/* it is one level down */
 	}
 	buf_add(&text, doc.text + end, doc.ntext - end);
-	ret = fs_write(name, text.data, text.len, 1, err);
+	rc = fs_write(name, text.data, text.len, 1, err);
 out:
 	buf_release(&section);
 	buf_release(&text);
 	doc_release(&doc);
 	free(name);
 	free(dir);
-	return ret;
+	return rc;
 }
 
 void bundle_release(struct bundle *b)
@@ -454,7 +454,7 @@ const struct artifact *bundle_artifact(const struct bundle *b,
 	const char *key)
 {
 	for (size_t i = 0; i < b->nartifact; i++)
-		if (!strcmp(b->artifact[i].key, key))
+		if (strcmp(b->artifact[i].key, key) == 0)
 			return &b->artifact[i];
 	return NULL;
 }
@@ -490,15 +490,15 @@ int bundle_read(const struct bundle *b, const char *key, struct buf *out,
 	int dir = open_dir(b->dir, err);
 	if (dir < 0)
 		return -1;
-	int ret = check_artifact(dir, a, out, err);
+	int rc = check_artifact(dir, a, out, err);
 	close(dir);
-	if (ret < 0) {
+	if (rc < 0) {
 		err_wrap(err, "in the bundle '%s'", b->dir);
 		out->len = start;
 		if (out->data)
 			out->data[start] = '\0';
 	}
-	return ret;
+	return rc;
 }
 /* Ids ---------------------------------------------------------------------- */
 
@@ -533,7 +533,7 @@ static const char *const manifest_skip[] = {
 static int is_listed(const char *key, const char *const *list)
 {
 	for (; list && *list; list++)
-		if (!strcmp(key, *list))
+		if (strcmp(key, *list) == 0)
 			return 1;
 	return 0;
 }
@@ -557,7 +557,7 @@ static void hash_json(struct sha256_ctx *h, const cJSON *json,
 		for (size_t i = 0; i < n; i++) {
 			hash_string(h, item[i]->string);
 			hash_json(h, item[i], skip == trace_skip
-				&& !strcmp(item[i]->string, "resolved_manifest")
+				&& strcmp(item[i]->string, "resolved_manifest") == 0
 				? manifest_skip : NULL);
 		}
 		free(item);
@@ -595,7 +595,7 @@ static void hash_artifacts(struct sha256_ctx *h,
 	const struct artifact **sorted = xcalloc(nartifact + 1, sizeof *sorted);
 	size_t n = 0;
 	for (size_t i = 0; i < nartifact; i++)
-		if (!skip || strcmp(artifact[i].key, skip))
+		if (!skip || strcmp(artifact[i].key, skip) != 0)
 			sorted[n++] = &artifact[i];
 	qsort(sorted, n, sizeof *sorted, by_artifact_key);
 	hash_count(h, 'A', n);

@@ -97,7 +97,7 @@ int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
 {
 	static atomic_uint serial;
 	char *parent = NULL;
-	int ret = -1;
+	int rc = -1;
 	*out = (struct bundle_writer) { .is_on_record = is_on_record,
 		.claim = -1 };
 	out->path = xstrdup(path);
@@ -108,14 +108,14 @@ int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
 		|| fs_mkdirs(parent, err) < 0)
 		goto out;
 	bundle_clean_place(out->path);
-	for (int tries = 0; tries < 1000 && ret < 0; tries++) {
+	for (int tries = 0; tries < 1000 && rc < 0; tries++) {
 		char name[64];
 		snprintf(name, sizeof name, ASIDE, (long)getpid(),
 			atomic_fetch_add(&serial, 1));
 		char *aside = fs_join(parent, name);
 		/* An earlier process of our number may have left one. */
-		ret = mkdir(aside, 0777);
-		if (!ret) {
+		rc = mkdir(aside, 0777);
+		if (!rc) {
 			out->aside = aside;
 			out->claim = folder_claim(aside);
 			break;
@@ -126,14 +126,14 @@ int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
 		if (error != EEXIST)
 			break;
 	}
-	if (ret < 0)
+	if (rc < 0)
 		err_errno(err, STATUS_MACHINE,
 			"cannot create a folder next to '%s'", out->path);
 out:
-	if (ret < 0)
+	if (rc < 0)
 		bundle_abandon(out);
 	free(parent);
-	return ret;
+	return rc;
 }
 
 static void release_writer(struct bundle_writer *w)
@@ -175,15 +175,15 @@ static char *place(const struct bundle_writer *w, const char *key,
 	if (!artifact_is_inside(path))
 		BUG("the artifact path '%s'", path);
 	for (size_t i = 0; i < w->nartifact; i++)
-		if (!strcmp(w->artifact[i].key, key)
-			|| !strcmp(w->artifact[i].path, path))
+		if (strcmp(w->artifact[i].key, key) == 0
+			|| strcmp(w->artifact[i].path, path) == 0)
 			BUG("the artifact '%s' at '%s' twice", key, path);
 	char *full = fs_join(w->aside, path);
 	if (strchr(path, '/')) {
 		char *dir = fs_dirname(full);
-		int ret = fs_mkdirs(dir, err);
+		int rc = fs_mkdirs(dir, err);
 		free(dir);
-		if (ret < 0) {
+		if (rc < 0) {
 			free(full);
 			return NULL;
 		}
@@ -238,19 +238,19 @@ int bundle_end_file(struct bundle_stream *s, struct err *err)
 {
 	struct sha256 sha;
 	/* Network file systems report a full disk here. */
-	int ret = close(s->fd);
-	if (ret < 0)
+	int rc = close(s->fd);
+	if (rc < 0)
 		err_errno(err, STATUS_MACHINE,
 			"cannot write '%s' of the bundle '%s'", s->path,
 			s->writer->path);
 	sha256_final(&s->hash, &sha);
-	if (!ret)
+	if (!rc)
 		record(s->writer, s->key, s->path, s->bytes, &sha);
 	sha256_ctx_release(&s->hash);
 	free(s->key);
 	free(s->path);
 	free(s);
-	return ret;
+	return rc;
 }
 
 int bundle_add(struct bundle_writer *w, const char *key, const char *path,
@@ -259,12 +259,12 @@ int bundle_add(struct bundle_writer *w, const char *key, const char *path,
 	struct bundle_stream *s;
 	if (bundle_begin_file(w, key, path, &s, err) < 0)
 		return -1;
-	int ret = bundle_write(s, data, n, err);
+	int rc = bundle_write(s, data, n, err);
 	struct err second = ERR_INIT;
-	if (bundle_end_file(s, ret < 0 ? &second : err) < 0)
-		ret = -1;
+	if (bundle_end_file(s, rc < 0 ? &second : err) < 0)
+		rc = -1;
 	err_release(&second);
-	return ret;
+	return rc;
 }
 
 int bundle_add_copy(struct bundle_writer *w, const char *key,
@@ -275,15 +275,15 @@ int bundle_add_copy(struct bundle_writer *w, const char *key,
 	char *full = place(w, key, path, err);
 	if (!full)
 		return -1;
-	int ret = fs_copy(from, full, 0, err);
-	if (!ret && (stat(full, &st) < 0 || (uint64_t)st.st_size != bytes))
-		ret = err_set(err, STATUS_FAILED,
+	int rc = fs_copy(from, full, 0, err);
+	if (!rc && (stat(full, &st) < 0 || (uint64_t)st.st_size != bytes))
+		rc = err_set(err, STATUS_FAILED,
 			"'%s' no longer has its %llu bytes", from,
 			(unsigned long long)bytes);
-	if (!ret)
+	if (!rc)
 		record(w, key, path, bytes, sha);
 	free(full);
-	return ret;
+	return rc;
 }
 
 /*
@@ -327,14 +327,14 @@ static int sync_file(const char *path, struct err *err)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_errno(err, STATUS_MACHINE, "cannot read '%s'", path);
-	int ret = fsync(fd);
+	int rc = fsync(fd);
 	/* EINVAL: a file system without fsync. */
-	if (ret < 0 && errno == EINVAL)
-		ret = 0;
-	if (ret < 0)
+	if (rc < 0 && errno == EINVAL)
+		rc = 0;
+	if (rc < 0)
 		err_errno(err, STATUS_MACHINE, "cannot write '%s'", path);
 	close(fd);
-	return ret;
+	return rc;
 }
 
 /*
@@ -344,20 +344,20 @@ static int sync_file(const char *path, struct err *err)
 static int sync_all(const struct bundle_writer *w, struct err *err)
 {
 	char *last = NULL;
-	int ret = 0;
-	for (size_t i = 0; i < w->nartifact && !ret; i++) {
+	int rc = 0;
+	for (size_t i = 0; i < w->nartifact && !rc; i++) {
 		char *full = fs_join(w->aside, w->artifact[i].path);
 		char *dir = fs_dirname(full);
-		ret = sync_file(full, err);
-		if (!ret && strcmp(dir, w->aside)
-			&& (!last || strcmp(dir, last)))
-			ret = fs_sync_dir(dir, err);
+		rc = sync_file(full, err);
+		if (!rc && strcmp(dir, w->aside) != 0
+			&& (!last || strcmp(dir, last) != 0))
+			rc = fs_sync_dir(dir, err);
 		free(full);
 		free(last);
 		last = dir;
 	}
 	free(last);
-	return ret;
+	return rc;
 }
 
 static cJSON *artifacts_json(const struct artifact *artifact, size_t n)
@@ -398,7 +398,7 @@ int bundle_finish(struct bundle_writer *w, cJSON *json,
 	int lock = -1;
 	char *name = fs_join(w->aside, "trace.json");
 	char *parent = fs_dirname(w->path);
-	int ret = -1;
+	int rc = -1;
 	add_artifacts(json, artifacts_json(w->artifact, w->nartifact));
 	fields_print(json, FIELDS_INDENTED, &text);
 	if (sync_all(w, err) < 0
@@ -411,13 +411,13 @@ int bundle_finish(struct bundle_writer *w, cJSON *json,
 		goto out;
 	free(w->aside);
 	w->aside = NULL;
-	ret = note ? note(data, err) : 0;
-	if (ret == 0)
-		ret = fs_sync_dir(parent, err);
+	rc = note ? note(data, err) : 0;
+	if (rc == 0)
+		rc = fs_sync_dir(parent, err);
 out:
 	if (lock >= 0)
 		close(lock);
-	if (ret < 0) {
+	if (rc < 0) {
 		err_wrap(err, "while writing the bundle '%s'", w->path);
 		bundle_abandon(w);
 	} else {
@@ -426,7 +426,7 @@ out:
 	buf_release(&text);
 	free(name);
 	free(parent);
-	return ret;
+	return rc;
 }
 
 char *bundle_stem(const char *pass_name, char *const *taken, size_t ntaken)
@@ -448,7 +448,7 @@ char *bundle_stem(const char *pass_name, char *const *taken, size_t ntaken)
 	size_t n = stem.len;
 	for (unsigned k = 2;; k++) {
 		size_t i = 0;
-		while (i < ntaken && strcmp(taken[i], stem.data))
+		while (i < ntaken && strcmp(taken[i], stem.data) != 0)
 			i++;
 		if (i == ntaken)
 			return buf_detach(&stem);

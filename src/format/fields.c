@@ -116,7 +116,7 @@ int fields_choice(const struct fields *f, const char *key, int needed,
 		return 0;
 	size_t n = 0;
 	for (; choice[n]; n++) {
-		if (!strcmp(choice[n], s)) {
+		if (strcmp(choice[n], s) == 0) {
 			*out = (int)n;
 			return 0;
 		}

@@ -162,7 +162,7 @@ int state_begin(struct state *state, struct buf *out, struct err *err)
 static struct state_buffer *find_buffer(struct state *s, const char *name)
 {
 	for (size_t i = 0; i < s->nbuffer; i++)
-		if (!strcmp(s->buffer[i].name, name))
+		if (strcmp(s->buffer[i].name, name) == 0)
 			return &s->buffer[i];
 	return NULL;
 }
@@ -251,8 +251,8 @@ static int read_formats(const struct fields *f, struct state *out)
 		if (!b)
 			return unlisted(f, c, "buffer_formats");
 		size_t k = 0;
-		while (k < NFORMAT && !(cJSON_IsString(c) && !strcmp(
-			c->valuestring, format_name(buffer_format[k]))))
+		while (k < NFORMAT && !(cJSON_IsString(c) && strcmp(
+			c->valuestring, format_name(buffer_format[k])) == 0))
 			k++;
 		if (k == NFORMAT)
 			return fields_fail(f, c, "buffer_formats",
@@ -333,9 +333,9 @@ int state_read(const char *name, const void *data, size_t n,
 {
 	const char *bytes = data;
 	struct doc doc = { 0 };
-	int ret = -1;
+	int rc = -1;
 	*out = (struct state) { 0 };
-	if (n < START || memcmp(bytes, MAGIC, NMAGIC)) {
+	if (n < START || memcmp(bytes, MAGIC, NMAGIC) != 0) {
 		err_set(err, STATUS_INPUT,
 			"this is not a state: it does not start with '" MAGIC "'");
 		goto out;
@@ -365,17 +365,17 @@ int state_read(const char *name, const void *data, size_t n,
 			"header calls for %zu", n, end);
 		goto out;
 	}
-	ret = 0;
+	rc = 0;
 	goto out;
 header:
 	/* The header is one line in the middle of a binary file. */
 	err->line = err->column = 0;
 	err_wrap(err, "in the state's header");
 out:
-	if (ret < 0) {
+	if (rc < 0) {
 		err_place(err, name, 0, 0, NULL);
 		state_release(out);
 	}
 	doc_release(&doc);
-	return ret;
+	return rc;
 }

@@ -279,8 +279,8 @@ static int find_image(struct reader *r)
 static char *take_key(struct reader *r, const char *name)
 {
 	char *key = xstrdup(name);
-	for (int k = 2; !strcmp(key, "keyboard") || !strcmp(key, "music")
-		|| !strcmp(key, "webcam")
+	for (int k = 2; strcmp(key, "keyboard") == 0 || strcmp(key, "music") == 0
+		|| strcmp(key, "webcam") == 0
 		|| map_gets(&r->key, key) != MAP_NONE
 		|| (k > 2 && map_gets(&r->by_name, key) != MAP_NONE); k++) {
 		free(key);
@@ -368,7 +368,7 @@ static int read_picture(struct reader *r, struct node *n,
 	const cJSON *entry;
 	struct buf data = BUF_INIT, png = BUF_INIT;
 	uint8_t *strip = NULL;
-	int is_cube = n->class == CUBE_MAP, ret = -1;
+	int is_cube = n->class == CUBE_MAP, rc = -1;
 	if (is_cube ? fields_int(f, "size", 1, 1, LIMIT_SIZE, &width) < 0
 		: fields_int(f, "width", 1, 1, LIMIT_SIZE, &width) < 0
 		|| fields_int(f, "height", 1, 1, LIMIT_SIZE, &height) < 0)
@@ -389,14 +389,14 @@ static int read_picture(struct reader *r, struct node *n,
 		goto out;
 	char *path = take_path(r, "textures", n->name, ".png");
 	tree_memory_add(r->tree, path, png.data, png.len);
-	ret = add_asset(r, n, is_cube ? "cubemap" : "texture", path,
+	rc = add_asset(r, n, is_cube ? "cubemap" : "texture", path,
 		(int)channels);
 	free(path);
 out:
 	free(strip);
 	buf_release(&data);
 	buf_release(&png);
-	return ret;
+	return rc;
 }
 
 /* The 20-byte header of volume files (sttf(5)); format 10 is float. */
@@ -426,8 +426,8 @@ static int read_volume(struct reader *r, struct node *n,
 	struct buf data = BUF_INIT, file = BUF_INIT;
 	uint64_t bytes = (uint64_t)(width * height * depth * channels)
 		* (cJSON_IsTrue(is_float) ? 4 : 1);
-	int ret = read_data(f, bytes, &data);
-	if (!ret) {
+	int rc = read_data(f, bytes, &data);
+	if (!rc) {
 		buf_add(&file, "BIN", 4);
 		buf_u32le(&file, (uint32_t)width);
 		buf_u32le(&file, (uint32_t)height);
@@ -437,12 +437,12 @@ static int read_volume(struct reader *r, struct node *n,
 		buf_add(&file, data.data, data.len);
 		char *path = take_path(r, "textures", n->name, ".bin");
 		tree_memory_add(r->tree, path, file.data, file.len);
-		ret = add_asset(r, n, "volume", path, 0);
+		rc = add_asset(r, n, "volume", path, 0);
 		free(path);
 	}
 	buf_release(&data);
 	buf_release(&file);
-	return ret;
+	return rc;
 }
 
 /* Index into format_names of one of the values a key may have. */
@@ -467,7 +467,7 @@ static int read_extra_formats(struct node *n, const struct fields *f)
 	for (const cJSON *c = list->child; c; c = c->next) {
 		int k = 0;
 		while (format_names[k] && !(cJSON_IsString(c)
-			&& !strcmp(c->valuestring, format_names[k])))
+			&& strcmp(c->valuestring, format_names[k]) == 0))
 			k++;
 		if (!format_names[k])
 			return fields_fail(f, c, "extraRenderFormats",
@@ -620,18 +620,18 @@ static int make_entries(struct reader *r)
 	for (size_t i = 0; i < r->nnode; i++) {
 		struct node *n = &r->node[i];
 		struct fields f = fields_of(r, n->json, "nodes", i);
-		int ret = 0;
+		int rc = 0;
 		if (n->class != GLSL_SHADER && n->class != TEXTURE
 			&& n->class != CUBE_MAP && n->class != VOLUME)
 			continue;
 		n->key = take_key(r, n->name);
 		if (n->class == GLSL_SHADER)
-			ret = read_shader(r, i, &f);
+			rc = read_shader(r, i, &f);
 		else if (n->class == VOLUME)
-			ret = read_volume(r, n, &f);
+			rc = read_volume(r, n, &f);
 		else
-			ret = read_picture(r, n, &f);
-		if (ret < 0)
+			rc = read_picture(r, n, &f);
+		if (rc < 0)
 			return -1;
 	}
 	return 0;
@@ -697,7 +697,7 @@ static int is_bool(const cJSON *declaration)
 {
 	const cJSON *type = cJSON_GetObjectItemCaseSensitive(declaration,
 		"type");
-	return cJSON_IsString(type) && !strcmp(type->valuestring, "bool");
+	return cJSON_IsString(type) && strcmp(type->valuestring, "bool") == 0;
 }
 
 /* Its value, in the manifest's form. Null: an error was set. */
@@ -748,7 +748,7 @@ static int read_uniforms(struct reader *r)
 	const cJSON *table = NULL, *list = NULL;
 	struct map index = MAP_INIT;
 	size_t n = 0;
-	int ret = -1;
+	int rc = -1;
 	if (fields_container(&root, "uniforms", 0, DOC_TABLE, &table) < 0
 		|| (r->extras && fields_container(&extras, "uniform", 0,
 			DOC_ARRAY, &list) < 0))
@@ -798,7 +798,7 @@ static int read_uniforms(struct reader *r)
 		cJSON_DeleteItemFromObjectCaseSensitive(entry[at], "default");
 		cJSON_AddItemToObject(entry[at], "default", value);
 	}
-	ret = 0;
+	rc = 0;
 	if (out->child) {
 		cJSON_AddItemToObject(r->manifest, "uniform", out);
 		out = NULL;
@@ -807,7 +807,7 @@ out:
 	cJSON_Delete(out);
 	free(entry);
 	map_release(&index);
-	return ret;
+	return rc;
 }
 
 /* The rest ----------------------------------------------------------------- */
@@ -883,22 +883,22 @@ static int finish(struct reader *r, const char *name)
 	struct doc doc = { 0 };
 	struct manifest m;
 	fields_print(r->manifest, FIELDS_INDENTED, &text);
-	int ret = json_read(name, buf_str(&text), text.len, JSON_PLAIN, &doc,
+	int rc = json_read(name, buf_str(&text), text.len, JSON_PLAIN, &doc,
 		r->err);
-	if (!ret && manifest_from_doc(&doc, DIALECT_GLSL, &m, &errs) < 0) {
-		ret = -1;
+	if (!rc && manifest_from_doc(&doc, DIALECT_GLSL, &m, &errs) < 0) {
+		rc = -1;
 		err_move(r->err, &errs.err[0]);
 		/* Positions are those of a text that nobody has seen. */
 		r->err->line = r->err->column = 0;
 		err_wrap(r->err, "in the project that the document describes");
-	} else if (!ret) {
+	} else if (!rc) {
 		manifest_release(&m);
 		tree_memory_add(r->tree, "stbuild.json", text.data, text.len);
 	}
 	errs_release(&errs);
 	doc_release(&doc);
 	buf_release(&text);
-	return ret;
+	return rc;
 }
 
 static int read_document(struct reader *r, const char *fallback_name)
@@ -931,7 +931,7 @@ int sttf_read(const char *name, const char *text, size_t n,
 {
 	struct doc doc = { 0 };
 	struct reader r = { .doc = &doc, .err = err };
-	int ret = -1;
+	int rc = -1;
 	*out = NULL;
 	if (n > LIMIT_DOCUMENT_BYTES) {
 		err_set(err, STATUS_INPUT, "the document has more than %u bytes",
@@ -946,7 +946,7 @@ int sttf_read(const char *name, const char *text, size_t n,
 		goto out;
 	*out = r.tree;
 	r.tree = NULL;
-	ret = 0;
+	rc = 0;
 out:
 	if (r.tree)
 		tree_free(r.tree);
@@ -960,5 +960,5 @@ out:
 	map_release(&r.key);
 	cJSON_Delete(r.manifest);
 	doc_release(&doc);
-	return ret;
+	return rc;
 }

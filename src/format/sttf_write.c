@@ -443,8 +443,8 @@ int sttf_write(const struct variant *v, const struct source *source,
 	cJSON_AddStringToObject(metadata, "Name", m->name);
 	mark_used(&w);
 	add_project(&w);
-	int ret = add_inputs(&w);
-	if (!ret) {
+	int rc = add_inputs(&w);
+	if (!rc) {
 		cJSON_AddItemToObject(root, "uniforms", uniforms_json(v));
 		cJSON_AddItemToObject(root, "stbuild", extras_json(&w));
 		fields_print(root, FIELDS_SORTED, out);
@@ -458,5 +458,5 @@ int sttf_write(const struct variant *v, const struct source *source,
 	map_release(&w.names);
 	cJSON_Delete(w.asset);
 	cJSON_Delete(root);
-	return ret;
+	return rc;
 }

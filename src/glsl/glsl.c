@@ -240,13 +240,13 @@ int glsl_is(const struct glsl *g, size_t token, const char *word)
 	if (t->len < nword)
 		return 0;
 	if (t->len == nword)
-		return !memcmp(g->text + t->at, word, nword);
+		return memcmp(g->text + t->at, word, nword) == 0;
 	if (g->text[t->at] != word[0])
 		return 0;
 	struct buf scratch = BUF_INIT;
 	size_t n;
 	const char *text = glsl_token_text(g, token, &scratch, &n);
-	int is_equal = n == nword && !memcmp(text, word, n);
+	int is_equal = n == nword && memcmp(text, word, n) == 0;
 	buf_release(&scratch);
 	return is_equal;
 }

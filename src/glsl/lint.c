@@ -24,8 +24,8 @@ static void add(struct lint *l, const char *code, size_t raw, const char *fmt,
 	struct lint_findings *out = l->out;
 	for (size_t i = 0; i < out->nitem; i++)
 		if (out->item[i].line == line && out->item[i].column == column
-			&& !strcmp(out->item[i].code, code)
-			&& !strcmp(out->item[i].file, path))
+			&& strcmp(out->item[i].code, code) == 0
+			&& strcmp(out->item[i].file, path) == 0)
 			return;
 	struct buf message = BUF_INIT;
 	buf_vaddf(&message, fmt, ap);
@@ -149,14 +149,14 @@ static int view(struct lint *l, int is_essl, struct err *err)
 			l->facts->is_image ? "#define SHADERTOY_CLAMP_OUTPUT 1\n"
 			: NULL };
 	struct buf scratch = BUF_INIT;
-	int ret = preprocess(&options, l->source->text, l->source->ntext,
+	int rc = preprocess(&options, l->source->text, l->source->ntext,
 		&l->pp, err);
 	drop_directives(l);
 	/* What nothing calls is compiled, but has no values. */
 	glsl_drop_unused(&l->pp.code, l->facts->entry);
 	l->code = l->pp.code;
 	l->is_plain = glsl_functions(&l->code, &l->function, &l->nfunction)
-		&& !ret;
+		&& !rc;
 	for (size_t i = l->nfunction; i-- > 0;) {
 		size_t n;
 		const char *name = glsl_token_text(&l->code,
@@ -164,7 +164,7 @@ static int view(struct lint *l, int is_essl, struct err *err)
 		map_put(&l->function_name, name, n, i);
 	}
 	buf_release(&scratch);
-	return ret;
+	return rc;
 }
 
 static void leave(struct lint *l)

@@ -196,7 +196,7 @@ static int match_function(const struct typing *t, const struct symbol *f,
 
 static int is_same_name(const struct symbol *a, const struct symbol *b)
 {
-	return a->n == b->n && !memcmp(a->name, b->name, a->n);
+	return a->n == b->n && memcmp(a->name, b->name, a->n) == 0;
 }
 
 static struct term call_function(struct typing *t, const struct symbol *f,

@@ -115,7 +115,7 @@ static void check_variable(struct typing *t, size_t token)
 	};
 	const struct glsl_token *k = &t->l->code.token[token];
 	const char *s = t->l->code.text + k->at;
-	if (k->len > 3 && !strncmp(s, "gl_", 3) && !t->is_lost
+	if (k->len > 3 && strncmp(s, "gl_", 3) == 0 && !t->is_lost
 		&& !lint_is_one_of(t->l, token, known, LINT_COUNT(known)))
 		lint_add(t->l, "site-refuses", token, "ES 3.00 has no %.*s",
 			(int)k->len, s);
@@ -184,7 +184,7 @@ static struct term select_field(struct typing *t, struct term v, size_t name)
 		const struct record *r = &t->record[v.type.index];
 		for (size_t i = 0; i < r->nfield; i++)
 			if (r->field[i].n == k->len
-				&& !memcmp(r->field[i].name, s, k->len))
+				&& memcmp(r->field[i].name, s, k->len) == 0)
 				out.type = r->field[i].type;
 		return out;
 	}

@@ -184,7 +184,7 @@ static int is_variable(const struct variable *v, size_t i)
 {
 	const struct glsl_token *t = &v->l->code.token[i];
 	return t->kind == GLSL_WORD && t->len == v->nname
-		&& !memcmp(v->l->code.text + t->at, v->name, v->nname)
+		&& memcmp(v->l->code.text + t->at, v->name, v->nname) == 0
 		&& !(i && lint_is(v->l, i - 1, "."));
 }
 

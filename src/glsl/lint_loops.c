@@ -61,8 +61,8 @@ static int read_name(const struct loops *s, size_t token, double *out)
 	}
 	for (size_t u = 0; u < facts->nuniform; u++) {
 		const struct lint_uniform *is = &facts->uniform[u];
-		if (!lint_is(l, token, is->name) || (strcmp(is->type, "int")
-			&& strcmp(is->type, "float")))
+		if (!lint_is(l, token, is->name) || (strcmp(is->type, "int") != 0
+			&& strcmp(is->type, "float") != 0))
 			continue;
 		if (moment) {
 			*s->varies = 1;
@@ -85,8 +85,8 @@ static int read_number(const struct lint *l, size_t token, double *out)
 	text[n] = '\0';
 	*out = text[0] == '0' && n > 1 && !strpbrk(text, ".eE")
 		? (double)strtoul(text, &end, 0) : strtod(text, &end);
-	return !*end || !strcmp(end, "u") || !strcmp(end, "U")
-		|| !strcmp(end, "f") || !strcmp(end, "F");
+	return !*end || strcmp(end, "u") == 0 || strcmp(end, "U") == 0
+		|| strcmp(end, "f") == 0 || strcmp(end, "F") == 0;
 }
 
 /* int(x), min(x, y) and their like. */
@@ -128,10 +128,10 @@ static int read_operand(struct reader *r, double *out)
 	if (lint_is(l, r->i, "-")) {
 		r->i++;
 		r->depth++;
-		int ret = read_operand(r, out);
+		int rc = read_operand(r, out);
 		r->depth--;
 		*out = -*out;
-		return ret;
+		return rc;
 	}
 	if (lint_is(l, r->i, "(")) {
 		r->i++;
@@ -239,7 +239,7 @@ static int is_same(const struct lint *l, size_t a, size_t b)
 {
 	const struct glsl_token *x = &l->code.token[a], *y = &l->code.token[b];
 	return x->kind == GLSL_WORD && y->kind == GLSL_WORD && x->len == y->len
-		&& !memcmp(l->code.text + x->at, l->code.text + y->at, x->len);
+		&& memcmp(l->code.text + x->at, l->code.text + y->at, x->len) == 0;
 }
 
 /* The step of "i++", "++i", "i += 2" and their like. */

@@ -22,8 +22,8 @@ static void find_word(struct typing *t, size_t i)
 	struct lint *l = t->l;
 	const char *s = l->code.text + l->code.token[i].at;
 	size_t n = l->code.token[i].len, w = word_find(s, n);
-	if ((n > 6 && !strncmp(s, "webgl_", 6))
-		|| (n > 7 && !strncmp(s, "_webgl_", 7))) {
+	if ((n > 6 && strncmp(s, "webgl_", 6) == 0)
+		|| (n > 7 && strncmp(s, "_webgl_", 7) == 0)) {
 		if (!was_reported(t, s, n))
 			lint_add(l, "site-refuses", i, "'%.*s': WebGL keeps names "
 				"that begin with webgl_", (int)n, s);

@@ -17,7 +17,7 @@ static const char *text_of(const struct typing *t, size_t token, size_t *n)
 
 static int is_text(const char *s, size_t n, const char *word)
 {
-	return strlen(word) == n && !memcmp(s, word, n);
+	return strlen(word) == n && memcmp(s, word, n) == 0;
 }
 
 /* "vec3" behind a prefix of one letter or none; its base. */
@@ -32,7 +32,7 @@ static int vector_of(const char *s, size_t n, struct type *out)
 	};
 	for (size_t i = 0; i < LINT_COUNT(row); i++) {
 		size_t np = strlen(row[i].prefix);
-		if (n != np + 1 || memcmp(s, row[i].prefix, np)
+		if (n != np + 1 || memcmp(s, row[i].prefix, np) != 0
 			|| s[np] < '2' || s[np] > '4')
 			continue;
 		*out = (struct type) { .base = row[i].base, .rows = s[np] - '0' };
@@ -43,7 +43,7 @@ static int vector_of(const char *s, size_t n, struct type *out)
 
 static int matrix_of(const char *s, size_t n, struct type *out)
 {
-	if ((n != 4 && n != 6) || memcmp(s, "mat", 3) || s[3] < '2' || s[3] > '4'
+	if ((n != 4 && n != 6) || memcmp(s, "mat", 3) != 0 || s[3] < '2' || s[3] > '4'
 		|| (n == 6 && (s[4] != 'x' || s[5] < '2' || s[5] > '4')))
 		return 0;
 	*out = (struct type) { .base = BASE_FLOAT, .cols = s[3] - '0',
@@ -60,7 +60,7 @@ static int sampler_of(const char *s, size_t n, struct type *out)
 	enum base texel = *s == 'i' ? BASE_INT : *s == 'u' ? BASE_UINT
 		: BASE_FLOAT;
 	size_t skip = texel != BASE_FLOAT;
-	if (n < skip + 7 || memcmp(s + skip, "sampler", 7))
+	if (n < skip + 7 || memcmp(s + skip, "sampler", 7) != 0)
 		return 0;
 	s += skip + 7;
 	n -= skip + 7;
@@ -140,7 +140,7 @@ const struct symbol *typing_find(const struct typing *t, size_t token)
 	size_t n;
 	const char *s = text_of(t, token, &n);
 	for (size_t i = t->nsymbol; i-- > 0;)
-		if (t->symbol[i].n == n && !memcmp(t->symbol[i].name, s, n))
+		if (t->symbol[i].n == n && memcmp(t->symbol[i].name, s, n) == 0)
 			return &t->symbol[i];
 	return NULL;
 }
@@ -195,8 +195,8 @@ static void add_known(struct typing *t)
 	const struct lint_facts *facts = t->l->facts;
 	for (size_t i = 0; i < facts->nuniform; i++) {
 		const char *type = facts->uniform[i].type;
-		struct type is = { .base = !strcmp(type, "int") ? BASE_INT
-			: !strcmp(type, "bool") ? BASE_BOOL : BASE_FLOAT,
+		struct type is = { .base = strcmp(type, "int") == 0 ? BASE_INT
+			: strcmp(type, "bool") == 0 ? BASE_BOOL : BASE_FLOAT,
 			.rows = 1 };
 		vector_of(type, strlen(type), &is);
 		add_symbol(t, facts->uniform[i].name,

@@ -30,7 +30,7 @@ int pp_fault(struct preprocessor *pp, uint32_t raw, const char *fmt, ...)
 int pp_is(const struct pp_token *t, const char *text)
 {
 	size_t n = strlen(text);
-	return t->len == n && !memcmp(t->text, text, n);
+	return t->len == n && memcmp(t->text, text, n) == 0;
 }
 
 const char *pp_keep(struct preprocessor *pp, char *text)
@@ -175,7 +175,7 @@ static int is_same(const struct pp_tokens *a, const struct pp_tokens *b)
 		return 0;
 	for (size_t i = 0; i < a->n; i++)
 		if (a->at[i].len != b->at[i].len
-			|| memcmp(a->at[i].text, b->at[i].text, a->at[i].len)
+			|| memcmp(a->at[i].text, b->at[i].text, a->at[i].len) != 0
 			|| (i && a->at[i].is_spaced != b->at[i].is_spaced))
 			return 0;
 	return 1;
@@ -253,8 +253,8 @@ static int check_name(struct preprocessor *pp, size_t at, size_t end,
 			directive, m->name);
 	if (pp_is(&t, "defined"))
 		return pp_fault(pp, raw, "#%s of 'defined'", directive);
-	if (t.len >= 3 && !memcmp(t.text, "GL_", 3)
-		&& !strcmp(directive, "define"))
+	if (t.len >= 3 && memcmp(t.text, "GL_", 3) == 0
+		&& strcmp(directive, "define") == 0)
 		return pp_fault(pp, raw, "#define of %.*s: names that begin with "
 			"GL_ are reserved", (int)t.len, t.text);
 	return 0;

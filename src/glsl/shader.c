@@ -684,7 +684,7 @@ static void add_portable_words(struct buf *out, const struct plan *plan,
 	int is_essl = plan->m->dialect == DIALECT_ESSL;
 	for (size_t i = 0; i < nword; i++)
 		if (words[i].role != WORD_NONE && words[i].essl != WORD_KEYWORD
-			&& strcmp(words[i].text, "char")
+			&& strcmp(words[i].text, "char") != 0
 			&& glsl_mentions(user, words[i].text, 0)
 			&& !has_its_sense(user, &words[i]))
 			buf_addf(out, "#define %s %s_\n", words[i].text,

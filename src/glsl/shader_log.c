@@ -30,7 +30,7 @@ static int take_number(const char **s)
 static int take(const char **s, const char *word)
 {
 	size_t n = strlen(word);
-	if (strncmp(*s, word, n))
+	if (strncmp(*s, word, n) != 0)
 		return 0;
 	*s += n;
 	return 1;
@@ -70,15 +70,15 @@ static int parse(const char *s, const char *end, struct report *r)
 	if (!has_level) {
 		if (take(&s, "error: "))
 			r->is_error = 1;
-		else if (!strncmp(s, "warning", 7) || !strncmp(s, "note", 4)
-			|| !strncmp(s, "info", 4))
+		else if (strncmp(s, "warning", 7) == 0 || strncmp(s, "note", 4) == 0
+			|| strncmp(s, "info", 4) == 0)
 			r->is_error = 0;
 	}
 	static const char list[] = "; candidates are:";	/* left out */
 	size_t nlist = sizeof list - 1;
 	r->text = s;
 	r->ntext = (size_t)(end - s);
-	if (r->ntext >= nlist && !memcmp(end - nlist, list, nlist))
+	if (r->ntext >= nlist && memcmp(end - nlist, list, nlist) == 0)
 		r->ntext -= nlist;
 	return 0;
 }
@@ -135,7 +135,7 @@ static void add_words(struct buf *out, const char *s, size_t n)
 	static const char prefix[] = REWRITE_PREFIX;
 	for (size_t i = 0; i < n; i++) {
 		if (n - i >= sizeof prefix - 1
-			&& !memcmp(s + i, prefix, sizeof prefix - 1)) {
+			&& memcmp(s + i, prefix, sizeof prefix - 1) == 0) {
 			i += sizeof prefix - 2;
 			continue;
 		}

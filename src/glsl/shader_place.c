@@ -57,7 +57,7 @@ static int is_named(const struct glsl *g, size_t token, const char *name,
 {
 	const struct glsl_token *t = &g->token[token];
 	return t->kind == GLSL_WORD && t->len == n
-		&& !memcmp(g->text + t->at, name, n);
+		&& memcmp(g->text + t->at, name, n) == 0;
 }
 
 /* A function's name where it is defined; the number of tokens when nowhere. */
@@ -96,7 +96,7 @@ static int has_words(const char *text, size_t n, const char *words)
 {
 	size_t nwords = strlen(words);
 	for (size_t i = 0; i + nwords <= n; i++)
-		if (!strncmp(text + i, words, nwords))
+		if (strncmp(text + i, words, nwords) == 0)
 			return 1;
 	return 0;
 }

@@ -87,11 +87,11 @@ static int is_foreign_function(const char *name, size_t n)
 		"textureProjLodOffset", "textureGrad", "textureGradOffset",
 		"textureProjGrad", "textureProjGradOffset", "textureSize" };
 	for (size_t i = 0; i < sizeof es_300 / sizeof *es_300; i++)
-		if (strlen(es_300[i]) == n && !memcmp(es_300[i], name, n))
+		if (strlen(es_300[i]) == n && memcmp(es_300[i], name, n) == 0)
 			return 0;
 	for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
 		if (n > strlen(prefix[i])
-			&& !memcmp(prefix[i], name, strlen(prefix[i])))
+			&& memcmp(prefix[i], name, strlen(prefix[i])) == 0)
 			return 1;
 	return 0;
 }
@@ -101,10 +101,10 @@ static int is_generated(const char *name, size_t n)
 {
 	static const char *const names[] = { "stb_color", "stb_face",
 		"stb_sample", "stb_width", "stb_r", ZERO_FUNCTION };
-	if (n > 5 && (!memcmp(name, "stb_i", 5) || !memcmp(name, "stb_p", 5)))
+	if (n > 5 && (memcmp(name, "stb_i", 5) == 0 || memcmp(name, "stb_p", 5) == 0))
 		return 1;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strlen(names[i]) == n && !memcmp(names[i], name, n))
+		if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0)
 			return 1;
 	return 0;
 }

@@ -58,7 +58,7 @@ static int clean(struct file *f, const struct buf *raw, struct err *err)
 	size_t valid = utf8_invalid(s, raw->len);
 	const char *nul = memchr(s, '\0', valid);
 	const char *stop = nul ? nul : s + valid;
-	if (end - s >= 3 && !memcmp(s, "\xef\xbb\xbf", 3))
+	if (end - s >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0)
 		s += 3;
 	const char *line_at = s;
 	int line = 1;
@@ -156,7 +156,7 @@ static int load(struct expansion *e, const char *resolved, const char *probed,
 	}
 	inputs_add(e->inputs, probed, &f->sha);
 	static const char lfs[] = "version https://git-lfs.github.com/spec/";
-	if (!strncmp(buf_str(&raw), lfs, sizeof lfs - 1)) {
+	if (strncmp(buf_str(&raw), lfs, sizeof lfs - 1) == 0) {
 		err_set(err, STATUS_INPUT,
 			"a Git LFS pointer; fetch the file itself with 'git lfs pull'");
 		err_place(err, resolved, 0, 0, NULL);
@@ -213,7 +213,7 @@ static int probe(struct expansion *e, const char *path, size_t *number,
 		*number = index + 1;
 	} else {
 		char *normal = path_normalise(path);
-		if (strcmp(normal, "..") && strncmp(normal, "../", 3))
+		if (strcmp(normal, "..") != 0 && strncmp(normal, "../", 3) != 0)
 			inputs_add(e->inputs, normal, NULL);
 		free(normal);
 	}
@@ -610,7 +610,7 @@ void source_release(struct source *s)
 /* "#line N S" of ours, as expand writes it. */
 static int is_seam(const char *s, int *line, int *file)
 {
-	if (strncmp(s, "#line ", 6))
+	if (strncmp(s, "#line ", 6) != 0)
 		return 0;
 	char *end;
 	unsigned long n = strtoul(s + 6, &end, 10);

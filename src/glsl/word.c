@@ -73,17 +73,17 @@ const char *word_fault(const char *name, unsigned dialects)
 		if (fault)
 			return fault;
 	}
-	if (!strncmp(name, "gl_", 3))
+	if (strncmp(name, "gl_", 3) == 0)
 		return "starts with gl_, which GLSL keeps for itself";
-	if (!strncmp(name, "GL_", 3))
+	if (strncmp(name, "GL_", 3) == 0)
 		return "starts with GL_, as macros of the compiler do";
 	if (strstr(name, "__"))
 		return "has two underscores in a row, which GLSL reserves";
-	if (!strncmp(name, "stb_", 4) || !strncmp(name, "stbw_", 5))
+	if (strncmp(name, "stb_", 4) == 0 || strncmp(name, "stbw_", 5) == 0)
 		return "starts as the names of the generated text do";
 	for (size_t i = 0; i < sizeof generated / sizeof *generated; i++)
 		if (generated[i].dialects & dialects
-			&& !strcmp(generated[i].name, name))
+			&& strcmp(generated[i].name, name) == 0)
 			return "is needed by the generated text";
 	return NULL;
 }

@@ -70,20 +70,20 @@ static int add_sources(struct tree *from, const char *base, struct tree *to,
 		.path = base, .notes_inactive = 1,
 		.macros = { 1, 300, "#define HW_PERFORMANCE 1\n" }
 	};
-	int ret = source_expand(from, &request, &inputs, source, err);
-	for (size_t i = 0; i < inputs.ninput && !ret; i++) {
+	int rc = source_expand(from, &request, &inputs, source, err);
+	for (size_t i = 0; i < inputs.ninput && !rc; i++) {
 		struct buf bytes = BUF_INIT;
 		if (inputs.input[i].is_absent)
 			continue;
-		ret = tree_read(from, inputs.input[i].path, LIMIT_SOURCE_BYTES, &bytes, err);
+		rc = tree_read(from, inputs.input[i].path, LIMIT_SOURCE_BYTES, &bytes, err);
 		char *path = xasprintf("shaders/%s", inputs.input[i].path);
-		if (!ret)
+		if (!rc)
 			tree_memory_add(to, path, buf_str(&bytes), bytes.len);
 		free(path);
 		buf_release(&bytes);
 	}
 	inputs_release(&inputs);
-	return ret;
+	return rc;
 }
 
 static void add_pass(cJSON *list, const char *name, const char *kind,
@@ -110,8 +110,8 @@ static void add_manifest(struct tree *to, const char *base, const char *name,
 	cJSON *list = cJSON_AddArrayToObject(manifest, "pass");
 	char *source = xasprintf("shaders/%s", base);
 	add_pass(list, kind, kind, source);
-	if (strcmp(kind, "image")) {
-		int is_cubemap = !strcmp(kind, "cubemap");
+	if (strcmp(kind, "image") != 0) {
+		int is_cubemap = strcmp(kind, "cubemap") == 0;
 		const char *show = is_cubemap ? show_cubemap : show_nothing;
 		const char *path = strcmp(base, "image.frag") ? "shaders/image.frag"
 			: "shaders/show.frag";
@@ -140,7 +140,7 @@ int bare_read(const char *path, const char *name, struct tree **out,
 	struct tree *from = NULL, *to = NULL;
 	struct source source = { 0 };
 	struct glsl g = { 0 };
-	int ret = -1;
+	int rc = -1;
 	*out = NULL;
 	json_init();
 	if (tree_open_dir(dir, NULL, &from, err) < 0)
@@ -153,12 +153,12 @@ int bare_read(const char *path, const char *name, struct tree **out,
 	warn_unbound(path, &g);
 	*out = to;
 	to = NULL;
-	ret = 0;
+	rc = 0;
 out:
 	glsl_release(&g);
 	source_release(&source);
 	tree_free(to);
 	tree_free(from);
 	free(dir);
-	return ret;
+	return rc;
 }

@@ -36,7 +36,7 @@ static int copy_all(struct tree *from, const struct manifest *m,
 	const struct inputs *inputs, struct tree *to, struct err *err)
 {
 	for (size_t i = 0; i < inputs->ninput; i++)
-		if (!inputs->input[i].is_absent && strcmp(inputs->input[i].path, m->path)
+		if (!inputs->input[i].is_absent && strcmp(inputs->input[i].path, m->path) != 0
 				&& copy(from, inputs->input[i].path, to, err) < 0)
 			return -1;
 	for (size_t i = 0; i < m->ntest; i++) {

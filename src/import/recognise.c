@@ -43,7 +43,7 @@ static int ends_in(const char *path, const char *const ending[])
 {
 	const char *dot = strrchr(fs_basename(path), '.');
 	for (size_t i = 0; dot && ending[i]; i++)
-		if (!strcasecmp(dot, ending[i]))
+		if (strcasecmp(dot, ending[i]) == 0)
 			return 1;
 	return 0;
 }
@@ -65,7 +65,7 @@ static int recognise_json(const char *path, const struct buf *bytes,
 	enum document *out, struct err *err)
 {
 	struct doc doc = { 0 };
-	int ret = 0;
+	int rc = 0;
 	/* Comments are taken: stbuild.json may have them. */
 	if (json_read(path, buf_str(bytes), bytes->len, JSON_COMMENTS, &doc, err) < 0)
 		return -1;
@@ -79,9 +79,9 @@ static int recognise_json(const char *path, const struct buf *bytes,
 	else if (has(json, "pass"))
 		*out = DOCUMENT_MANIFEST;
 	else
-		ret = err_set(err, STATUS_INPUT, "'%s' %s", path, unknown);
+		rc = err_set(err, STATUS_INPUT, "'%s' %s", path, unknown);
 	doc_release(&doc);
-	return ret;
+	return rc;
 }
 
 /* The name decides when both syntaxes fail. */
@@ -93,18 +93,18 @@ static int recognise_toml(const char *path, const struct buf *bytes,
 	struct err toml_err = ERR_INIT;
 	int is_named = ends_in(path, toml);
 	int is_read = !toml_read(path, buf_str(bytes), bytes->len, &doc, &toml_err);
-	int ret = 0;
+	int rc = 0;
 	if (is_read && (is_named || is_manifest(doc.root))) {
 		*out = DOCUMENT_MANIFEST;
 	} else if (!is_read && is_named) {
 		err_move(err, &toml_err);
-		ret = -1;
+		rc = -1;
 	} else {
-		ret = err_set(err, STATUS_INPUT, "'%s' %s", path, unknown);
+		rc = err_set(err, STATUS_INPUT, "'%s' %s", path, unknown);
 	}
 	err_release(&toml_err);
 	doc_release(&doc);
-	return ret;
+	return rc;
 }
 
 int recognise(const char *path, const struct buf *bytes, enum document *out,
@@ -119,7 +119,7 @@ int recognise(const char *path, const struct buf *bytes, enum document *out,
 	start += strspn(text + start, " \t\r\n");
 	if (start >= bytes->len)
 		return err_set(err, STATUS_INPUT, "'%s' is empty", path);
-	if (content && !strcmp(content, "HTML"))
+	if (content && strcmp(content, "HTML") == 0)
 		return err_set(err, STATUS_INPUT, "'%s' is an HTML page, not a Shadertoy "
 			"export: save what the site's API or its export gives", path);
 	if (content)

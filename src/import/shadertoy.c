@@ -23,7 +23,7 @@ static const struct entity {
 static const struct entity *entity_at(const char *p)
 {
 	for (size_t i = 0; i < sizeof entity / sizeof *entity; i++)
-		if (!strncmp(p, entity[i].text, strlen(entity[i].text)))
+		if (strncmp(p, entity[i].text, strlen(entity[i].text)) == 0)
 			return &entity[i];
 	return NULL;
 }
@@ -57,9 +57,9 @@ static int is_escaped(const char *code)
 		size_t len = 1;
 		while (is_word(p[len]))
 			len++;
-		if ((len == 2 && (!strncmp(p, "lt", 2) || !strncmp(p, "gt", 2)))
-				|| (len == 3 && !strncmp(p, "amp", 3))
-				|| (len == 4 && (!strncmp(p, "quot", 4) || !strncmp(p, "apos", 4))))
+		if ((len == 2 && (strncmp(p, "lt", 2) == 0 || strncmp(p, "gt", 2) == 0))
+				|| (len == 3 && strncmp(p, "amp", 3) == 0)
+				|| (len == 4 && (strncmp(p, "quot", 4) == 0 || strncmp(p, "apos", 4) == 0)))
 			return 0;
 		p += len - 1;
 	}
@@ -132,7 +132,7 @@ static int read_passes(struct site *im, const cJSON *list, struct err *err)
 	cJSON_ArrayForEach(json, list) {
 		const char *said = site_text(json, "type");
 		size_t k = 0;
-		while (said && k < sizeof type / sizeof *type && strcmp(type[k], said))
+		while (said && k < sizeof type / sizeof *type && strcmp(type[k], said) != 0)
 			k++;
 		if (!said || k == sizeof type / sizeof *type)
 			return err_set(err, STATUS_INPUT,

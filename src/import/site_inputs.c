@@ -45,7 +45,7 @@ static int flag_of(const cJSON *object, const char *key)
 {
 	const cJSON *item = site_get(object, key);
 	return cJSON_IsTrue(item) || (cJSON_IsString(item)
-		&& !strcasecmp(item->valuestring, "true"));
+		&& strcasecmp(item->valuestring, "true") == 0);
 }
 
 /* Slots --------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static int previz_slot(const char *path, const char *word)
 		return -1;
 	p += strlen("/previz/");
 	size_t n = strlen(word);
-	if (strncmp(p, word, n) || !isdigit((unsigned char)p[n])
+	if (strncmp(p, word, n) != 0 || !isdigit((unsigned char)p[n])
 			|| !isdigit((unsigned char)p[n + 1]) || p[n + 2] != '.')
 		return -1;
 	return (p[n] - '0') * 10 + p[n + 1] - '0';
@@ -77,9 +77,9 @@ static int named_slot(const char *name, enum site_kind kind)
 	if (!name)
 		return -1;
 	name += strspn(name, " \t");
-	if (!strncasecmp(name, whole, strlen(whole)))
+	if (strncasecmp(name, whole, strlen(whole)) == 0)
 		n = strlen(whole);
-	else if (strncasecmp(name, whole, n))
+	else if (strncasecmp(name, whole, n) != 0)
 		return -1;
 	name += n;
 	name += strspn(name, " \t_-");
@@ -147,7 +147,7 @@ static const struct site_pass *find_source(const struct site *s, const char *id,
 			continue;
 		cJSON_ArrayForEach(output, site_get(p->json, "outputs")) {
 			char *other = site_id(output);
-			int is_it = other && !strcmp(other, id);
+			int is_it = other && strcmp(other, id) == 0;
 			free(other);
 			if (is_it)
 				return p;
@@ -189,7 +189,7 @@ static const char *guess_kind(const char *path)
 	size_t n = strlen(path);
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		size_t k = strlen(row[i].ending);
-		if (n > k && !strcasecmp(path + n - k, row[i].ending))
+		if (n > k && strcasecmp(path + n - k, row[i].ending) == 0)
 			return row[i].kind;
 	}
 	return NULL;
@@ -216,7 +216,7 @@ static const char *sampler_word(struct site *s, const struct site_pass *pass,
 	if (!said || cJSON_IsNull(said) || (text && !*text))
 		return otherwise;
 	for (size_t i = 0; text && word[i]; i++)
-		if (!strcasecmp(text, word[i]))
+		if (strcasecmp(text, word[i]) == 0)
 			return word[i];
 	note(&s->odd, pass, channel, " (%s '%.40s': %s)", key, text ? text : "no text",
 		otherwise);
@@ -229,8 +229,8 @@ static void add_sampler(struct site *s, const struct site_pass *pass, int channe
 	static const char *const filter[] = { "nearest", "linear", "mipmap", NULL };
 	static const char *const wrap[] = { "clamp", "repeat", NULL };
 	/* The defaults are as the site sets them up. */
-	int is_picture = !strcmp(kind, "texture") || !strcmp(kind, "volume");
-	int is_mipmap = is_picture || !strcmp(kind, "cubemap");
+	int is_picture = strcmp(kind, "texture") == 0 || strcmp(kind, "volume") == 0;
+	int is_mipmap = is_picture || strcmp(kind, "cubemap") == 0;
 	cJSON_AddStringToObject(input, "filter", sampler_word(s, pass, channel, sampler,
 		"filter", filter, is_mipmap ? "mipmap" : "linear"));
 	cJSON_AddStringToObject(input, "wrap", sampler_word(s, pass, channel, sampler,
@@ -249,9 +249,9 @@ struct reading {		/* of one input */
 static int read_media(struct site *s, const struct site_pass *pass, int channel,
 	struct reading *r, struct err *err)
 {
-	int is_live = !strcmp(r->kind, "video") || !strcmp(r->kind, "webcam");
-	enum asset_kind asset = !strcmp(r->kind, "cubemap") ? ASSET_CUBEMAP
-		: !strcmp(r->kind, "volume") ? ASSET_VOLUME : ASSET_TEXTURE;
+	int is_live = strcmp(r->kind, "video") == 0 || strcmp(r->kind, "webcam") == 0;
+	enum asset_kind asset = strcmp(r->kind, "cubemap") == 0 ? ASSET_CUBEMAP
+		: strcmp(r->kind, "volume") == 0 ? ASSET_VOLUME : ASSET_TEXTURE;
 	const char *path = r->path ? r->path : is_live || !r->id ? r->kind : r->id;
 	int vflip = 0;
 	if (is_live) {
@@ -279,8 +279,8 @@ static int read_source(struct site *s, const struct site_pass *pass, int channel
 		note(&s->unbound, pass, channel, " (the export gives no kind)");
 		return 0;
 	}
-	int is_cube = !strcmp(r->kind, "cubemap");
-	if (is_cube || !strcmp(r->kind, "buffer")) {
+	int is_cube = strcmp(r->kind, "cubemap") == 0;
+	if (is_cube || strcmp(r->kind, "buffer") == 0) {
 		const struct site_pass *p = find_source(s, r->id, r->path);
 		if (p && pass->kind == SITE_SOUND) {
 			note(&s->unbound, pass, channel, " (sound reads no pass)");
@@ -297,19 +297,19 @@ static int read_source(struct site *s, const struct site_pass *pass, int channel
 			return 0;
 		}
 	}
-	if (!strcmp(r->kind, "keyboard")) {
+	if (strcmp(r->kind, "keyboard") == 0) {
 		r->source = r->as = "keyboard";
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof sounds / sizeof *sounds; i++)
-		if (!strcmp(r->kind, sounds[i])) {
+		if (strcmp(r->kind, sounds[i]) == 0) {
 			r->source = r->as = "music";
-			if (!strncmp(r->kind, "mic", 3))
+			if (strncmp(r->kind, "mic", 3) == 0)
 				note(&s->live, pass, channel, " (microphone: silence)");
 			return 0;
 		}
 	for (size_t i = 0; i < sizeof media / sizeof *media; i++)
-		if (!strcmp(r->kind, media[i]))
+		if (strcmp(r->kind, media[i]) == 0)
 			return read_media(s, pass, channel, r, err);
 	note(&s->unbound, pass, channel, " (unknown kind '%.40s')", r->kind);
 	return 0;
@@ -353,7 +353,7 @@ static int read_input(struct site *s, const struct site_pass *pass,
 		cJSON_AddNumberToObject(*out, "channel", channel);
 		cJSON_AddStringToObject(*out, "source", r.source);
 		cJSON_AddStringToObject(*out, "kind", r.as);
-		if (r.frame && !strcmp(r.frame, "previous"))
+		if (r.frame && strcmp(r.frame, "previous") == 0)
 			cJSON_AddStringToObject(*out, "frame", r.frame);
 		add_sampler(s, pass, channel, *out, r.sampler, r.kind);
 	}

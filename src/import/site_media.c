@@ -159,9 +159,9 @@ static void note_unread(struct site_media *m, const char *path,
 	enum asset_kind kind, const struct buf *file, struct err *err)
 {
 	const char *content = file->len ? image_content(buf_str(file), file->len) : NULL;
-	int is_format = content && strcmp(content, "PNG") && strcmp(content, "JPEG");
+	int is_format = content && strcmp(content, "PNG") != 0 && strcmp(content, "JPEG");
 	buf_addf(&m->unread, "%s%s (", m->unread.len ? ", " : "", path);
-	if (is_format && kind != ASSET_VOLUME && strcmp(content, "empty"))
+	if (is_format && kind != ASSET_VOLUME && strcmp(content, "empty") != 0)
 		buf_addf(&m->unread, "%s is not supported, PNG and JPEG are)", content);
 	else
 		buf_addf(&m->unread, "%s)", err->message);
@@ -248,7 +248,7 @@ static const char *ending_of(enum asset_kind kind, const struct buf *file)
 {
 	if (kind == ASSET_VOLUME)
 		return ".bin";
-	return file->len > 2 && !memcmp(file->data, "\xff\xd8\xff", 3) ? ".jpg" : ".png";
+	return file->len > 2 && memcmp(file->data, "\xff\xd8\xff", 3) == 0 ? ".jpg" : ".png";
 }
 
 /* Path in the project of the file for a (kind, path). */

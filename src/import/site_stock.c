@@ -60,12 +60,12 @@ static const char *hash_in(const char *path)
 const struct site_stock *site_find_stock(const char *id, const char *path)
 {
 	for (size_t i = 0; id && i < sizeof stock / sizeof *stock; i++)
-		if (stock[i].id && !strcmp(stock[i].id, id))
+		if (stock[i].id && strcmp(stock[i].id, id) == 0)
 			return &stock[i];
 	const char *hash = path ? hash_in(path) : NULL;
 	for (size_t i = 0; hash && i < sizeof stock / sizeof *stock; i++) {
 		const char *other = hash_in(stock[i].path);
-		if (other && !strncasecmp(other, hash, HASH))
+		if (other && strncasecmp(other, hash, HASH) == 0)
 			return &stock[i];
 	}
 	return NULL;

@@ -63,7 +63,7 @@ static unsigned tiff_u16(const uint8_t *b, int is_little)
  */
 static int exif_orientation(const uint8_t *b, size_t n)
 {
-	if (n < 8 || (memcmp(b, "II*\0", 4) && memcmp(b, "MM\0*", 4)))
+	if (n < 8 || (memcmp(b, "II*\0", 4) != 0 && memcmp(b, "MM\0*", 4) != 0))
 		return 1;
 	int is_little = *b == 'I';
 	size_t at = is_little ? get_u32le(b + 4)
@@ -303,7 +303,7 @@ static void jpeg_take_orientation(struct picture *p,
 {
 	for (const struct jpeg_marker_struct *m = d->marker_list; m; m = m->next) {
 		if (m->marker != JPEG_APP0 + 1 || m->data_length < 6
-			|| memcmp(m->data, "Exif", 5))
+			|| memcmp(m->data, "Exif", 5) != 0)
 			continue;
 		p->orientation = exif_orientation(m->data + 6, m->data_length - 6);
 		return;
@@ -380,10 +380,10 @@ out:
 static void refuse_content(struct picture *p, const char *content)
 {
 	static const char lfs[] = "version https://git-lfs.github.com/spec/";
-	if (p->nbyte >= sizeof lfs - 1 && !memcmp(p->bytes, lfs, sizeof lfs - 1))
+	if (p->nbyte >= sizeof lfs - 1 && memcmp(p->bytes, lfs, sizeof lfs - 1) == 0)
 		snprintf(p->message, sizeof p->message, "a Git LFS pointer; "
 			"fetch the file itself with 'git lfs pull'");
-	else if (content && !strcmp(content, "empty"))
+	else if (content && strcmp(content, "empty") == 0)
 		snprintf(p->message, sizeof p->message, "the file is empty");
 	else
 		snprintf(p->message, sizeof p->message, "neither PNG nor JPEG%s%s",
@@ -403,9 +403,9 @@ static int decode(const char *name, const void *bytes, size_t n,
 	p->max_height = max_height;
 	const char *content = image_content(bytes, n);
 	int result = -1;
-	if (content && !strcmp(content, "PNG"))
+	if (content && strcmp(content, "PNG") == 0)
 		result = decode_png(p);
-	else if (content && !strcmp(content, "JPEG"))
+	else if (content && strcmp(content, "JPEG") == 0)
 		result = decode_jpeg(p);
 	else
 		refuse_content(p, content);

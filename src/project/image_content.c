@@ -64,15 +64,15 @@ const char *image_content(const void *bytes, size_t n)
 		return "empty";
 	for (size_t i = 0; i < sizeof format / sizeof *format; i++)
 		if (n >= format[i].at + format[i].n
-				&& !memcmp(b + format[i].at, format[i].bytes, format[i].n))
+				&& memcmp(b + format[i].at, format[i].bytes, format[i].n) == 0)
 			return format[i].name;
 	/* "BM", a size, and four bytes of zero. */
-	if (n >= 14 && !memcmp(b, "BM", 2) && !memcmp(b + 6, "\0\0\0\0", 4))
+	if (n >= 14 && memcmp(b, "BM", 2) == 0 && memcmp(b + 6, "\0\0\0\0", 4) == 0)
 		return "BMP";
 	static const char tga[] = "TRUEVISION-XFILE.";
-	if (n >= 18 && !memcmp(b + n - 18, tga, 18))
+	if (n >= 18 && memcmp(b + n - 18, tga, 18) == 0)
 		return "TGA";
-	if (n >= 3 && !memcmp(b, "\xef\xbb\xbf", 3))
+	if (n >= 3 && memcmp(b, "\xef\xbb\xbf", 3) == 0)
 		b += 3, n -= 3;
 	while (n && (*b == ' ' || *b == '\t' || *b == '\r' || *b == '\n'))
 		b++, n--;

@@ -86,7 +86,7 @@ static int unicode_escape(struct parser *p, struct buf *out)
 	if (!code)
 		return fault_at(p, start, "a string cannot contain a NUL character");
 	if (code >= 0xd800 && code <= 0xdbff) {
-		if (p->n - p->at < 2 || memcmp(p->text + p->at, "\\u", 2))
+		if (p->n - p->at < 2 || memcmp(p->text + p->at, "\\u", 2) != 0)
 			return fault_at(p, start, "half of a surrogate pair");
 		p->at += 2;
 		if (hex4(p, &low))
@@ -216,7 +216,7 @@ static int word(struct parser *p, cJSON *item, enum doc_kind *kind)
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		if (p->n - p->at < known[i].n
-			|| memcmp(p->text + p->at, known[i].text, known[i].n))
+			|| memcmp(p->text + p->at, known[i].text, known[i].n) != 0)
 			continue;
 		item->type = known[i].type;
 		item->valueint = item->type == cJSON_True;
@@ -241,7 +241,7 @@ static int is_known(struct keys *keys, const cJSON *object, const char *key)
 	enum { FEW = 16 };
 	if (keys->n++ < FEW) {
 		for (const cJSON *c = object->child; c; c = c->next)
-			if (!strcmp(c->string, key))
+			if (strcmp(c->string, key) == 0)
 				return 1;
 		return 0;
 	}
@@ -411,7 +411,7 @@ static int check_bytes(struct parser *p)
 static cJSON *document(struct parser *p)
 {
 	json_init();
-	if (p->n >= 3 && !memcmp(p->text, "\xef\xbb\xbf", 3))
+	if (p->n >= 3 && memcmp(p->text, "\xef\xbb\xbf", 3) == 0)
 		p->at = p->line_start = 3;
 	/* Everything hangs from an array while it grows, so one call frees it. */
 	cJSON *holder = cJSON_CreateArray();

@@ -86,7 +86,7 @@ const char *dialect_name(enum dialect d)
 static int is_one_of(const char *name, const char *const *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(name, list[i]))
+		if (strcmp(name, list[i]) == 0)
 			return 1;
 	return 0;
 }
@@ -96,12 +96,12 @@ static int is_numbered(const char *name, const char *prefix, int first,
 	int last)
 {
 	size_t n = strlen(prefix);
-	if (strncmp(name, prefix, n))
+	if (strncmp(name, prefix, n) != 0)
 		return 0;
 	for (int i = first; i <= last; i++) {
 		char number[16];
 		snprintf(number, sizeof number, "%d", i);
-		if (!strcmp(name + n, number))
+		if (strcmp(name + n, number) == 0)
 			return 1;
 	}
 	return 0;
@@ -160,7 +160,7 @@ const char *uniform_builtin(size_t i)
 int manifest_pass(const struct manifest *m, const char *name)
 {
 	for (size_t i = 0; i < m->npass; i++)
-		if (!strcmp(m->pass[i].name, name))
+		if (strcmp(m->pass[i].name, name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -168,7 +168,7 @@ int manifest_pass(const struct manifest *m, const char *name)
 int manifest_uniform(const struct manifest *m, const char *name)
 {
 	for (size_t i = 0; i < m->nuniform; i++)
-		if (!strcmp(m->uniform[i].name, name))
+		if (strcmp(m->uniform[i].name, name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -176,7 +176,7 @@ int manifest_uniform(const struct manifest *m, const char *name)
 int manifest_trace(const struct manifest *m, const char *name)
 {
 	for (size_t i = 0; i < m->ntrace; i++)
-		if (!strcmp(m->trace[i].name, name))
+		if (strcmp(m->trace[i].name, name) == 0)
 			return (int)i;
 	return -1;
 }
@@ -184,7 +184,7 @@ int manifest_trace(const struct manifest *m, const char *name)
 int manifest_preset(const struct manifest *m, const char *name)
 {
 	for (size_t i = 0; i < m->npreset; i++)
-		if (!strcmp(m->preset[i].name, name))
+		if (strcmp(m->preset[i].name, name) == 0)
 			return (int)i;
 	return -1;
 }

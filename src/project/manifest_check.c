@@ -97,7 +97,7 @@ void check_input(struct loader *l, const cJSON *item, const struct at *at,
 {
 	const struct input_ref *input = out;
 	const cJSON *kind = child_of(item, "kind");
-	if (kind && strcmp(kind->valuestring, input_kind_name(input->kind))
+	if (kind && strcmp(kind->valuestring, input_kind_name(input->kind)) != 0
 		&& (input->asset < 0 || l->asset_ok[input->asset]))
 		fault_in(l, at, item, "kind", "source '%s' is of kind '%s'",
 			child_of(item, "source")->valuestring,
@@ -366,7 +366,7 @@ struct cycle_search {
 static int ends_in_toml(const char *name)
 {
 	size_t n = strlen(name);
-	return n >= 5 && !strcmp(name + n - 5, ".toml");
+	return n >= 5 && strcmp(name + n - 5, ".toml") == 0;
 }
 
 static void report_cycle(struct cycle_search *s, const struct input_ref *ref,
@@ -468,9 +468,9 @@ static const char *name_fault(const struct manifest *m, size_t p,
 	if (pass->kind == PASS_COMPUTE || pass->nstorage)
 		why = word_fault(name, WORD_IN_GLSL);
 	if (pass->kind == PASS_COMPUTE
-		&& (!strcmp(name, "all") || !strcmp(name, "lessThan")))
+		&& (strcmp(name, "all") == 0 || strcmp(name, "lessThan") == 0))
 		why = "is needed by the generated text";
-	if (pass->kind == PASS_CUBEMAP && !strcmp(name, "normalize"))
+	if (pass->kind == PASS_CUBEMAP && strcmp(name, "normalize") == 0)
 		why = "is needed by the generated text";
 	return why;
 }

@@ -121,7 +121,7 @@ static int read_bytes(struct tree *tree, const char *path, struct buf *out,
 static int ends_with(const char *s, const char *end)
 {
 	size_t n = strlen(s), m = strlen(end);
-	return n >= m && !strcmp(s + n - m, end);
+	return n >= m && strcmp(s + n - m, end) == 0;
 }
 
 int manifest_load(struct tree *tree, const char *path, struct inputs *inputs,
@@ -156,7 +156,7 @@ int manifest_load(struct tree *tree, const char *path, struct inputs *inputs,
 		.doc = &doc, .errs = errs, .look = look, .look_data = &looker
 	};
 	result = manifest_load_doc(&l,
-		!strcmp(fs_basename(path), "ShaderToy.toml")
+		strcmp(fs_basename(path), "ShaderToy.toml") == 0
 		? DIALECT_GLSL : DIALECT_ESSL, out);
 	if (!result)
 		out->sha = sha;

@@ -134,8 +134,8 @@ static int date_parse(const char *s, struct date *out)
 				s += 1 + n;
 			}
 		}
-		if (strcmp(s, "") && strcmp(s, "Z") && strcmp(s, "z")
-			&& strcmp(s, "+00:00") && strcmp(s, "-00:00"))
+		if (strcmp(s, "") != 0 && strcmp(s, "Z") != 0 && strcmp(s, "z") != 0
+			&& strcmp(s, "+00:00") != 0 && strcmp(s, "-00:00") != 0)
 			return -1;
 	}
 	*out = d;
@@ -180,9 +180,9 @@ void load_checkpoint(struct loader *l, const struct key *key,
 {
 	struct manifest *m = out;
 	(void)key;
-	if (cJSON_IsString(item) && !strcmp(item->valuestring, "auto")) {
+	if (cJSON_IsString(item) && strcmp(item->valuestring, "auto") == 0) {
 		m->checkpoint = CHECKPOINT_AUTO;
-	} else if (cJSON_IsString(item) && !strcmp(item->valuestring, "off")) {
+	} else if (cJSON_IsString(item) && strcmp(item->valuestring, "off") == 0) {
 		m->checkpoint = CHECKPOINT_OFF;
 	} else if (kind_of(l, item) == DOC_INTEGER && item->valuedouble >= 1
 		&& item->valuedouble <= LIMIT_FRAME) {
@@ -239,12 +239,12 @@ static int key_code(const char *name)
 	if (n == 1 && isalnum((unsigned char)*name))
 		return toupper((unsigned char)*name);
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (!strcmp(lower, known[i].name))
+		if (strcmp(lower, known[i].name) == 0)
 			return known[i].code;
 	for (int i = 1; i <= 12; i++) {
 		char f[16];
 		snprintf(f, sizeof f, "f%d", i);
-		if (!strcmp(lower, f))
+		if (strcmp(lower, f) == 0)
 			return 111 + i;
 	}
 	return -1;

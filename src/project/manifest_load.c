@@ -77,7 +77,7 @@ static int word_index(struct loader *l, const struct key *key,
 	struct buf all = BUF_INIT;
 	int found = -1;
 	for (int i = 0; i < key->nword && found < 0; i++) {
-		if (!strcmp(text, key->word[i]))
+		if (strcmp(text, key->word[i]) == 0)
 			found = i;
 		buf_addf(&all, "%s%s", i ? ", " : "", key->word[i]);
 	}
@@ -221,8 +221,8 @@ static void load_node_name(struct loader *l, const struct key *key,
 	const char *text = load_nonblank(l, item, at);
 	if (!text)
 		return;
-	if (!strcmp(text, "keyboard") || !strcmp(text, "music")
-		|| !strcmp(text, "webcam"))
+	if (strcmp(text, "keyboard") == 0 || strcmp(text, "music") == 0
+		|| strcmp(text, "webcam") == 0)
 		fault(l, at, item, "'%s' is reserved for the input "
 			"device", text);
 	else
@@ -409,11 +409,11 @@ static void load_source(struct loader *l, const struct key *key,
 		return;
 	size_t asset = map_gets(&l->asset, text);
 	size_t pass = map_gets(&l->pass, text);
-	if (!strcmp(text, "keyboard")) {
+	if (strcmp(text, "keyboard") == 0) {
 		input->kind = INPUT_KEYBOARD;
-	} else if (!strcmp(text, "music")) {
+	} else if (strcmp(text, "music") == 0) {
 		input->kind = INPUT_MUSIC;
-	} else if (!strcmp(text, "webcam")) {
+	} else if (strcmp(text, "webcam") == 0) {
 		input->kind = INPUT_WEBCAM;
 	} else if (asset != MAP_NONE) {
 		input->asset = (int)asset;
@@ -594,7 +594,7 @@ static load_function *const load_kind[KEY_KINDS] = {
 static const struct key *find_key(const struct table *table, const char *name)
 {
 	for (int i = 0; i < table->nkey; i++)
-		if (!strcmp(table->key[i].name, name))
+		if (strcmp(table->key[i].name, name) == 0)
 			return &table->key[i];
 	return NULL;
 }

@@ -137,7 +137,7 @@ enum doc_kind kind_of(const struct loader *l, const cJSON *item)
 const cJSON *child_of(const cJSON *table, const char *key)
 {
 	const cJSON *c = table->child;
-	while (c && strcmp(c->string, key))
+	while (c && strcmp(c->string, key) != 0)
 		c = c->next;
 	return c;
 }

@@ -149,8 +149,8 @@ static int is_default(const struct key *key, const void *from,
 		return *(const double *)const_member(from, key->to)
 			== *(const double *)const_member(defaults, key->to);
 	case KEY_TRIPLE:
-		return !memcmp(const_member(from, key->to),
-			const_member(defaults, key->to), sizeof(int[3]));
+		return memcmp(const_member(from, key->to),
+			const_member(defaults, key->to), sizeof(int[3])) == 0;
 	case KEY_BYTES:
 		return *(const uint64_t *)const_member(from, key->to)
 			== *(const uint64_t *)const_member(defaults, key->to);
@@ -276,7 +276,7 @@ static cJSON *write_key(const struct writer *w, const struct key *key,
 /* The format of these is the kind's, and not spelt. */
 static int is_fixed_format(const struct key *key, const void *from)
 {
-	if (key->kind != KEY_WORD || strcmp(key->name, "format"))
+	if (key->kind != KEY_WORD || strcmp(key->name, "format") != 0)
 		return 0;
 	const struct pass *pass = from;
 	return pass->kind != PASS_BUFFER && pass->kind != PASS_COMPUTE;

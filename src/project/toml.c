@@ -448,7 +448,7 @@ int toml_read(const char *name, const char *text, size_t n, struct doc *out,
 	});
 	p.node = array_grow(p.node, 0, &p.cap, sizeof *p.node);
 	p.node[p.nnode++] = (struct node){ HEADER, 0, NONE };
-	if (n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+	if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
 		p.s.at = p.s.line_start = 3;
 	int result = check_bytes(&p.s) || read_lines(&p) ? -1 : 0;
 	map_release(&p.child);

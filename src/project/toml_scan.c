@@ -44,7 +44,7 @@ int toml_newline(struct toml_scan *s)
 	size_t n = 0;
 	if (toml_peek(s) == '\n')
 		n = 1;
-	else if (s->n - s->at >= 2 && !memcmp(s->text + s->at, "\r\n", 2))
+	else if (s->n - s->at >= 2 && memcmp(s->text + s->at, "\r\n", 2) == 0)
 		n = 2;
 	else
 		return 0;
@@ -225,7 +225,7 @@ static int number_kind(const char *token, enum doc_kind *kind)
 		return digits(&p, set) && !*p ? 0 : -1;
 	}
 	p += *p == '+' || *p == '-';
-	if (!strcmp(p, "inf") || !strcmp(p, "nan")) {
+	if (strcmp(p, "inf") == 0 || strcmp(p, "nan") == 0) {
 		*kind = DOC_FLOAT;
 		return 0;
 	}
@@ -327,7 +327,7 @@ static const char *behind_time(const char *s)
 
 static int is_offset(const char *s)
 {
-	if (!strcmp(s, "Z") || !strcmp(s, "z"))
+	if (strcmp(s, "Z") == 0 || strcmp(s, "z") == 0)
 		return 1;
 	return (*s == '+' || *s == '-') && in_range(s + 1, 2, 0, 23)
 		&& s[3] == ':' && in_range(s + 4, 2, 0, 59) && !s[6];
@@ -373,7 +373,7 @@ int toml_scalar(struct toml_scan *s, cJSON *item, enum doc_kind *kind)
 	char *token = xstrndup(s->text + start, n);
 	int result = 0;
 	s->at += n;
-	if (!strcmp(token, "true") || !strcmp(token, "false")) {
+	if (strcmp(token, "true") == 0 || strcmp(token, "false") == 0) {
 		*kind = DOC_BOOL;
 		item->type = *token == 't' ? cJSON_True : cJSON_False;
 		item->valueint = *token == 't';

@@ -50,7 +50,7 @@ static int parse_bool(const char *s, int *out)
 	};
 	for (int value = 0; value < 2; value++)
 		for (int i = 0; i < 3; i++)
-			if (!strcmp(s, word[value][i])) {
+			if (strcmp(s, word[value][i]) == 0) {
 				*out = value;
 				return 0;
 			}

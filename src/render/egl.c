@@ -27,7 +27,7 @@ static int has_word(const char *list, const char *word)
 	while (list && *list) {
 		list += strspn(list, " ");
 		size_t len = strcspn(list, " ");
-		if (len == n && !memcmp(list, word, n))
+		if (len == n && memcmp(list, word, n) == 0)
 			return 1;
 		list += len;
 	}
@@ -351,7 +351,7 @@ int egl_open(struct egl *egl, const char *device, struct err *err)
 	debug_log = &egl->log;
 	struct platform p;
 	platform_init(&p, &egl->log);
-	if (device && !strcmp(device, "software")) {
+	if (device && strcmp(device, "software") == 0) {
 		if (open_software(egl, &p) < 0)
 			fail(egl, "no software OpenGL 4.1", err);
 		else

@@ -58,7 +58,7 @@ static int has(const char *extension)
 	GLint n = get(GL_NUM_EXTENSIONS);
 	for (GLint i = 0; i < n; i++) {
 		const char *e = (const char *)glGetStringi(GL_EXTENSIONS, (GLuint)i);
-		if (e && !strcmp(e, extension))
+		if (e && strcmp(e, extension) == 0)
 			return 1;
 	}
 	return 0;

@@ -54,7 +54,7 @@ void lines_folder(const char *dir, const char *prefix, struct lines *out)
 	if (!d)
 		return;
 	for (struct dirent *e; (e = readdir(d)); )
-		if (e->d_name[0] != '.' && !strncmp(e->d_name, prefix, strlen(prefix)))
+		if (e->d_name[0] != '.' && strncmp(e->d_name, prefix, strlen(prefix)) == 0)
 			lines_take(out, fs_join(dir, e->d_name));
 	closedir(d);
 }
@@ -80,8 +80,8 @@ void identity_maps(struct lines *out)
 		char *path = strchr(line, '/');
 		if (!perms || strlen(perms) < 5 || perms[3] != 'x' || !path)
 			continue;
-		if (!strcmp(path, self) || !strncmp(path, "/dev/", 5) ||
-		    !strncmp(path, "/memfd:", 7) || !strncmp(path, "/SYSV", 5))
+		if (strcmp(path, self) == 0 || strncmp(path, "/dev/", 5) == 0 ||
+		    strncmp(path, "/memfd:", 7) == 0 || strncmp(path, "/SYSV", 5) == 0)
 			continue;
 		if (map_puts(&seen, path, 1))
 			lines_take(out, xstrdup(path));
@@ -117,7 +117,7 @@ static char *note_build_id(const unsigned char *p, size_t n)
 		size_t at = 12 + (nname + 3) / 4 * 4;
 		if (at + ndesc > n)
 			return NULL;
-		if (type == 3 && nname == 4 && !memcmp(p + 12, "GNU", 4) && ndesc) {
+		if (type == 3 && nname == 4 && memcmp(p + 12, "GNU", 4) == 0 && ndesc) {
 			struct buf hex = BUF_INIT;
 			for (size_t i = 0; i < ndesc; i++)
 				buf_addf(&hex, "%02x", p[at + i]);
@@ -139,7 +139,7 @@ char *elf_build_id(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	/* Little-endian files of both classes; others go by their bytes. */
 	if (fd < 0 || read_at(fd, head, sizeof head, 0) < 0 ||
-	    memcmp(head, "\177ELF", 4) || head[5] != 1)
+	    memcmp(head, "\177ELF", 4) != 0 || head[5] != 1)
 		goto out;
 	int is_64 = head[4] == 2;
 	uint64_t phoff = word(head + (is_64 ? 32 : 28), is_64);
@@ -195,23 +195,23 @@ int identity_libraries(const struct lines *before, const struct lines *after,
 	struct lines *out, struct err *err)
 {
 	struct map had = MAP_INIT;
-	int ret = 0;
+	int rc = 0;
 	for (size_t i = 0; i < before->nline; i++)
 		map_puts(&had, before->line[i], 1);
-	for (size_t i = 0; i < after->nline && !ret; i++) {
+	for (size_t i = 0; i < after->nline && !rc; i++) {
 		const char *name = fs_basename(after->line[i]);
 		if (map_gets(&had, after->line[i]) != MAP_NONE &&
-		    strncmp(name, "libm.so", 7) && strncmp(name, "libm-", 5))
+		    strncmp(name, "libm.so", 7) != 0 && strncmp(name, "libm-", 5) != 0)
 			continue;
 		char *id = file_identity(after->line[i], err);
 		if (id)
 			lines_take(out, xasprintf("lib.%s %s", name, id));
 		else
-			ret = err_wrap(err, "while finding out which driver this is");
+			rc = err_wrap(err, "while finding out which driver this is");
 		free(id);
 	}
 	map_release(&had);
-	return ret;
+	return rc;
 }
 
 /* Processor ---------------------------------------------------------------- */
@@ -222,7 +222,7 @@ static char *cpuinfo_value(const char *text, const char *name)
 	size_t n = strlen(name);
 	for (const char *line = text; *line; ) {
 		size_t len = strcspn(line, "\n");
-		if (len > n && !memcmp(line, name, n) && strspn(line + n, "\t :") &&
+		if (len > n && memcmp(line, name, n) == 0 && strspn(line + n, "\t :") &&
 		    memchr(line, ':', len)) {
 			const char *value = (const char *)memchr(line, ':', len) + 1;
 			while (*value == ' ')
@@ -242,7 +242,7 @@ static int is_isa_flag(const char *flag, size_t n)
 		"xop", "tbm", "amx", "gfni", "vaes", "vpclmulqdq", "movbe", "adx"
 	};
 	for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
-		if (strlen(prefix[i]) <= n && !memcmp(flag, prefix[i], strlen(prefix[i])))
+		if (strlen(prefix[i]) <= n && memcmp(flag, prefix[i], strlen(prefix[i])) == 0)
 			return 1;
 	return 0;
 }
@@ -326,7 +326,7 @@ static int is_listed(const char *name, size_t n, const char *const *list,
 	size_t nlist)
 {
 	for (size_t i = 0; i < nlist; i++)
-		if (strlen(list[i]) == n && !memcmp(name, list[i], n))
+		if (strlen(list[i]) == n && memcmp(name, list[i], n) == 0)
 			return 1;
 	return 0;
 }
@@ -334,7 +334,7 @@ static int is_listed(const char *name, size_t n, const char *const *list,
 static int ends_in(const char *name, size_t n, const char *end)
 {
 	size_t m = strlen(end);
-	return n >= m && !memcmp(name + n - m, end, m);
+	return n >= m && memcmp(name + n - m, end, m) == 0;
 }
 
 /*
@@ -349,7 +349,7 @@ static int is_option(const char *name, size_t n)
 		|| (name[i] >= '0' && name[i] <= '9') || name[i] == '_'))
 		i++;
 	return i == n && n && memchr(name, '_', n) && !ends_in(name, n, "_proxy")
-		&& strncmp(name, "npm_", 4) && strncmp(name, "conda_", 6);
+		&& strncmp(name, "npm_", 4) != 0 && strncmp(name, "conda_", 6);
 }
 
 int identity_reads(const char *name, size_t n)
@@ -358,7 +358,7 @@ int identity_reads(const char *name, size_t n)
 		return 0;
 	for (size_t i = 0; i < sizeof family / sizeof *family; i++) {
 		size_t m = strlen(family[i]);
-		if (n >= m && !memcmp(name, family[i], m))
+		if (n >= m && memcmp(name, family[i], m) == 0)
 			return 1;
 	}
 	return is_listed(name, n, whole, sizeof whole / sizeof *whole)

@@ -88,12 +88,12 @@ static enum gl_type type_of(GLenum type)
 /* N of "iChannelN" and of the site's "iChN.sampler", or -1. */
 static int channel_of(const char *name)
 {
-	size_t n = !strncmp(name, "iChannel", 8) ? 8 : !strncmp(name, "iCh", 3) ? 3 : 0;
+	size_t n = strncmp(name, "iChannel", 8) == 0 ? 8 : strncmp(name, "iCh", 3) == 0 ? 3 : 0;
 	if (!n || !isdigit((unsigned char)name[n]))
 		return -1;
 	char *end;
 	long channel = strtol(name + n, &end, 10);
-	if (channel >= LIMIT_CHANNELS || strcmp(end, n == 8 ? "" : ".sampler"))
+	if (channel >= LIMIT_CHANNELS || strcmp(end, n == 8 ? "" : ".sampler") != 0)
 		return -1;
 	return (int)channel;
 }
@@ -128,12 +128,12 @@ static void take_uniforms(struct gl *gl, struct program *p,
 		if (location < 0)
 			continue;
 		size_t len = strlen(name);
-		if (len > 3 && !strcmp(name + len - 3, "[0]"))
+		if (len > 3 && strcmp(name + len - 3, "[0]") == 0)
 			name[len - 3] = '\0';
 		enum gl_type type = type_of(gl_type);
-		if (!strcmp(name, "iIteration"))
+		if (strcmp(name, "iIteration") == 0)
 			p->iteration = location;
-		else if (!strcmp(name, "stb_face"))
+		else if (strcmp(name, "stb_face") == 0)
 			p->face = location;
 		if (type == GL_T_SAMPLER_2D || type == GL_T_SAMPLER_3D ||
 		    type == GL_T_SAMPLER_CUBE)

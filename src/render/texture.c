@@ -321,7 +321,7 @@ int texture_framebuffer(struct gl *gl, const uint32_t *target, int ntarget,
 	for (size_t i = 0; i < first->nfb; i++) {
 		const struct framebuffer *fb = &first->fb[i];
 		if (fb->ntarget == ntarget && fb->face == face &&
-		    !memcmp(fb->target, target, (size_t)ntarget * sizeof *target)) {
+		    memcmp(fb->target, target, (size_t)ntarget * sizeof *target) == 0) {
 			*out = fb->name;
 			return 0;
 		}

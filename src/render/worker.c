@@ -91,7 +91,7 @@ static void end_process(struct worker *w)
  */
 static int is_out_of_memory(const char *how)
 {
-	return strstr(how, "SIGKILL") || !strcmp(how, "exit status 3");
+	return strstr(how, "SIGKILL") || strcmp(how, "exit status 3") == 0;
 }
 
 /* The other end is gone; how it went is in the exit status. */

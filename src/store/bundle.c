@@ -137,12 +137,12 @@ int store_add_bundle(struct store *s, const struct bundle_row *row,
 {
 	struct buf file = BUF_INIT;
 	pack(&file, row);
-	int ret = sql_run(s, SQL_BUNDLE_ADD, err, "ttihhhtibh", row->path,
+	int rc = sql_run(s, SQL_BUNDLE_ADD, err, "ttihhhtibh", row->path,
 		row->trace, row->frame, &row->variant, &row->stable_id,
 		&row->content_id, row->commit, row->dirty, file.data, file.len,
 		&row->inputs_id);
 	buf_release(&file);
-	return ret;
+	return rc;
 }
 
 int store_remove_bundle(struct store *s, const char *path, struct err *err)
@@ -171,9 +171,9 @@ int store_each_bundle(struct store *s,
 	sqlite3_stmt *stmt;
 	if (sql_open(s, SQL_BUNDLE_ALL, &stmt, err, "") < 0)
 		return -1;
-	int ret = 0, stop = 0;
+	int rc = 0, stop = 0;
 	while (stmt && !stop
-		&& (ret = sql_next(s, SQL_BUNDLE_ALL, stmt, err)) > 0) {
+		&& (rc = sql_next(s, SQL_BUNDLE_ALL, stmt, err)) > 0) {
 		struct bundle_row row;
 		if (take(stmt, &row) < 0)
 			continue;
@@ -181,7 +181,7 @@ int store_each_bundle(struct store *s,
 		bundle_row_release(&row);
 	}
 	sqlite3_finalize(stmt);
-	return ret < 0 ? -1 : 0;
+	return rc < 0 ? -1 : 0;
 }
 
 int store_add_history(struct store *s, const struct history_row *row,
@@ -198,13 +198,13 @@ int store_each_history(struct store *s, const char *trace, int frame,
 	enum sql id = !trace ? SQL_HISTORY_ALL
 		: frame < 0 ? SQL_HISTORY_TRACE : SQL_HISTORY_FRAME;
 	sqlite3_stmt *stmt;
-	int ret = !trace ? sql_open(s, id, &stmt, err, "")
+	int rc = !trace ? sql_open(s, id, &stmt, err, "")
 		: frame < 0 ? sql_open(s, id, &stmt, err, "t", trace)
 		: sql_open(s, id, &stmt, err, "ti", trace, frame);
-	if (ret < 0)
+	if (rc < 0)
 		return -1;
 	int stop = 0;
-	while (stmt && !stop && (ret = sql_next(s, id, stmt, err)) > 0) {
+	while (stmt && !stop && (rc = sql_next(s, id, stmt, err)) > 0) {
 		struct history_row row = { .frame = sqlite3_column_int(stmt, 1),
 			.dirty = sqlite3_column_int(stmt, 5),
 			.time = sqlite3_column_int64(stmt, 6) };
@@ -217,7 +217,7 @@ int store_each_history(struct store *s, const char *trace, int frame,
 		free(row.trace);
 	}
 	sqlite3_finalize(stmt);
-	return ret < 0 ? -1 : 0;
+	return rc < 0 ? -1 : 0;
 }
 
 int store_add_content(struct store *s, const struct sha256 *content_id,
@@ -231,13 +231,13 @@ int store_each_content_object(struct store *s, const struct sha256 *content_id,
 	struct err *err)
 {
 	sqlite3_stmt *stmt;
-	int ret = sql_row(s, SQL_CONTENT_OBJECTS, &stmt, err, "h", content_id);
-	while (ret > 0) {
+	int rc = sql_row(s, SQL_CONTENT_OBJECTS, &stmt, err, "h", content_id);
+	while (rc > 0) {
 		struct sha256 object;
 		if (!column_sha(stmt, 0, &object))
 			each(data, &object);
-		ret = sql_next(s, SQL_CONTENT_OBJECTS, stmt, err);
+		rc = sql_next(s, SQL_CONTENT_OBJECTS, stmt, err);
 	}
 	sql_end(stmt);
-	return ret;
+	return rc;
 }

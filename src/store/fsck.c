@@ -31,7 +31,7 @@ static void count_findings(struct fsck *f, const char *text)
 	if (code == SQLITE_OK)
 		while ((code = sqlite3_step(stmt)) == SQLITE_ROW) {
 			const char *what = (const char *)sqlite3_column_text(stmt, 0);
-			if (what && !strcmp(what, "ok"))
+			if (what && strcmp(what, "ok") == 0)
 				continue;
 			log_verbose("%s: %s", f->s->db_path, what ? what : "damaged");
 			f->r->nbad_row++;
@@ -50,13 +50,13 @@ static int salvage(sqlite3 *from, struct store *to, const char *table,
 	const char *order, struct err *err)
 {
 	sqlite3_stmt *stmt;
-	int ret = sql_row(to, SQL_COLUMNS, &stmt, err, "t", table);
-	if (ret <= 0)
-		return ret;
+	int rc = sql_row(to, SQL_COLUMNS, &stmt, err, "t", table);
+	if (rc <= 0)
+		return rc;
 	char *columns = column_text(stmt, 0);
 	sql_end(stmt);
-	ret = 0;
-	for (int is_back = 0; is_back < 2 && !ret; is_back++) {
+	rc = 0;
+	for (int is_back = 0; is_back < 2 && !rc; is_back++) {
 		char *get = xasprintf("SELECT %s FROM %s ORDER BY %s %s", columns,
 			table, order, is_back ? "DESC" : "ASC");
 		sqlite3_stmt *in = NULL, *out = NULL;
@@ -70,9 +70,9 @@ static int salvage(sqlite3 *from, struct store *to, const char *table,
 			buf_addch(&put, ')');
 			int code = sqlite3_prepare_v2(to->db, put.data, -1, &out, NULL);
 			if (code != SQLITE_OK)
-				ret = sql_failed(to, code, put.data, err);
+				rc = sql_failed(to, code, put.data, err);
 			buf_release(&put);
-			while (!ret && sqlite3_step(in) == SQLITE_ROW) {
+			while (!rc && sqlite3_step(in) == SQLITE_ROW) {
 				for (int i = 0; i < n; i++)
 					sqlite3_bind_value(out, i + 1,
 						sqlite3_column_value(in, i));
@@ -81,7 +81,7 @@ static int salvage(sqlite3 *from, struct store *to, const char *table,
 				/* A row that breaks a rule is a damaged one. */
 				if (code != SQLITE_DONE
 					&& (code & 0xff) != SQLITE_CONSTRAINT)
-					ret = sql_failed(to, code, table, err);
+					rc = sql_failed(to, code, table, err);
 			}
 		}
 		sqlite3_finalize(in);
@@ -89,7 +89,7 @@ static int salvage(sqlite3 *from, struct store *to, const char *table,
 		free(get);
 	}
 	free(columns);
-	return ret;
+	return rc;
 }
 
 static void remove_with_log(const char *path)
@@ -110,7 +110,7 @@ static int rebuild(struct store *s, struct err *err)
 	struct store fresh = { .dir = s->dir, .db_path = path,
 		.mode = STORE_EXCLUSIVE, .lock_fd = -1 };
 	sqlite3 *old = s->db;
-	int ret = -1;
+	int rc = -1;
 	remove_with_log(path);
 	if (db_connect(&fresh, err) < 0
 		|| schema_apply(&fresh, schema_upgrade, schema_version, err) < 0
@@ -137,13 +137,13 @@ static int rebuild(struct store *s, struct err *err)
 	}
 	s->is_damaged = 0;
 	log_warn("the damaged database is kept as '%s'", aside);
-	ret = db_connect(s, err);
+	rc = db_connect(s, err);
 out:
 	db_disconnect(&fresh);
 	remove_with_log(path);
 	free(path);
 	free(aside);
-	return ret < 0 ? err_wrap(err, "while repairing the database") : 0;
+	return rc < 0 ? err_wrap(err, "while repairing the database") : 0;
 }
 
 static int remove_file(const char *path, struct err *err)
@@ -164,10 +164,10 @@ static int check_file(void *data, const char *path, const struct sha256 *sha,
 	uint64_t recorded = size;
 	f->r->nobject++;
 	if (f->has_rows) {
-		int ret = sql_row(f->s, SQL_OBJECT_GET, &stmt, err, "h", sha);
-		if (ret < 0)
+		int rc = sql_row(f->s, SQL_OBJECT_GET, &stmt, err, "h", sha);
+		if (rc < 0)
 			return -1;
-		if (ret) {
+		if (rc) {
 			id = sqlite3_column_int64(stmt, 0);
 			recorded = column_u64(stmt, 1);
 		}
@@ -204,8 +204,8 @@ static int check_rows(struct fsck *f, struct err *err)
 	sqlite3_stmt *stmt;
 	if (sql_open(f->s, SQL_OBJECT_ALL, &stmt, err, "") < 0)
 		return -1;
-	int ret;
-	while ((ret = sql_next(f->s, SQL_OBJECT_ALL, stmt, err)) > 0) {
+	int rc;
+	while ((rc = sql_next(f->s, SQL_OBJECT_ALL, stmt, err)) > 0) {
 		int64_t id = sqlite3_column_int64(stmt, 0);
 		struct sha256 sha;
 		struct stat st;
@@ -225,12 +225,12 @@ static int check_rows(struct fsck *f, struct err *err)
 				f->r->nmissing++;
 		}
 		if (f->repair && sql_run(f->s, SQL_OBJECT_REMOVE, err, "n", id) < 0) {
-			ret = -1;
+			rc = -1;
 			break;
 		}
 	}
 	sqlite3_finalize(stmt);
-	return ret;
+	return rc;
 }
 
 /* Rows that do not say what was written there. */
@@ -251,26 +251,26 @@ static int check_sums(struct fsck *f, struct err *err)
 		{ "memo", SUM_MEMO, "" },
 		{ "bundle", SUM_BUNDLE, "" },
 	};
-	int ret = 0;
-	for (size_t i = 0; i < sizeof list / sizeof *list && !ret; i++) {
+	int rc = 0;
+	for (size_t i = 0; i < sizeof list / sizeof *list && !rc; i++) {
 		char *where = xasprintf("FROM %s WHERE sum <> %s%s", list[i].table,
 			list[i].sum, list[i].where);
 		char *count = xasprintf("SELECT count(*) %s", where);
 		char *drop = xasprintf("DELETE %s", where);
 		int64_t n = 0;
-		ret = sql_number(f->s, count, &n, err);
-		if (!ret && n)
+		rc = sql_number(f->s, count, &n, err);
+		if (!rc && n)
 			log_verbose("%s: %lld rows of '%s' are not as they were"
 				" written", f->s->db_path, (long long)n,
 				list[i].table);
 		f->r->nbad_row += (uint64_t)n;
-		if (!ret && n && f->repair)
-			ret = sql_exec(f->s, drop, err);
+		if (!rc && n && f->repair)
+			rc = sql_exec(f->s, drop, err);
 		free(where);
 		free(count);
 		free(drop);
 	}
-	return ret;
+	return rc;
 }
 
 static int check_bundles(struct fsck *f, struct err *err)
@@ -278,8 +278,8 @@ static int check_bundles(struct fsck *f, struct err *err)
 	sqlite3_stmt *stmt;
 	if (sql_open(f->s, SQL_BUNDLE_ALL, &stmt, err, "") < 0)
 		return -1;
-	int ret;
-	while ((ret = sql_next(f->s, SQL_BUNDLE_ALL, stmt, err)) > 0) {
+	int rc;
+	while ((rc = sql_next(f->s, SQL_BUNDLE_ALL, stmt, err)) > 0) {
 		const void *file = sqlite3_column_blob(stmt, 8);
 		if (!bundle_files_check(file, (size_t)sqlite3_column_bytes(stmt, 8)))
 			continue;
@@ -288,12 +288,12 @@ static int check_bundles(struct fsck *f, struct err *err)
 		int failed = f->repair && store_remove_bundle(f->s, path, err) < 0;
 		free(path);
 		if (failed) {
-			ret = -1;
+			rc = -1;
 			break;
 		}
 	}
 	sqlite3_finalize(stmt);
-	return ret;
+	return rc;
 }
 
 static int check_all(struct fsck *f, struct err *err)
@@ -315,7 +315,7 @@ int fsck_run(struct store *s, int repair, struct fsck_result *out,
 	struct err *err)
 {
 	struct fsck f = { .s = s, .repair = repair, .r = out };
-	int ret = -1;
+	int rc = -1;
 	*out = (struct fsck_result) { 0 };
 	if (repair && s->mode != STORE_EXCLUSIVE
 		&& s->mode != STORE_TRY_EXCLUSIVE)
@@ -335,22 +335,22 @@ int fsck_run(struct store *s, int repair, struct fsck_result *out,
 	if (f.has_rows)
 		count_findings(&f, "PRAGMA foreign_key_check");
 	if (!repair) {
-		ret = check_all(&f, err);
+		rc = check_all(&f, err);
 		goto out;
 	}
 	if (store_begin(s, err) < 0)
 		goto out;
-	ret = check_all(&f, err);
-	if (ret < 0)
+	rc = check_all(&f, err);
+	if (rc < 0)
 		store_rollback(s);
 	else
-		ret = store_commit(s, err);
+		rc = store_commit(s, err);
 	/* Killed before this, it leaves files that no row names: no damage. */
-	for (size_t i = 0; i < f.gone.nentry && ret == 0; i++)
-		ret = remove_file(f.gone.entry[i].key, err);
+	for (size_t i = 0; i < f.gone.nentry && rc == 0; i++)
+		rc = remove_file(f.gone.entry[i].key, err);
 out:
 	map_release(&f.torn);
 	map_release(&f.gone);
-	return ret < 0 ? err_wrap(err, "while checking the store '%s'", s->dir)
+	return rc < 0 ? err_wrap(err, "while checking the store '%s'", s->dir)
 		: 0;
 }

@@ -46,8 +46,8 @@ static int next_batch(struct gc *g, struct victim v[BATCH], int64_t used,
 {
 	sqlite3_stmt *stmt;
 	int n = 0;
-	int ret = sql_row(g->s, SQL_OBJECT_OLDEST, &stmt, err, "nn", used, id);
-	while (ret > 0) {
+	int rc = sql_row(g->s, SQL_OBJECT_OLDEST, &stmt, err, "nn", used, id);
+	while (rc > 0) {
 		v[n].id = sqlite3_column_int64(stmt, 0);
 		/* A name that is none cannot have a file. */
 		if (column_sha(stmt, 1, &v[n].sha) < 0)
@@ -55,10 +55,10 @@ static int next_batch(struct gc *g, struct victim v[BATCH], int64_t used,
 		v[n].size = column_u64(stmt, 2);
 		v[n].used = sqlite3_column_int64(stmt, 3);
 		n++;
-		ret = sql_next(g->s, SQL_OBJECT_OLDEST, stmt, err);
+		rc = sql_next(g->s, SQL_OBJECT_OLDEST, stmt, err);
 	}
 	sql_end(stmt);
-	return ret < 0 ? -1 : n;
+	return rc < 0 ? -1 : n;
 }
 
 /*
@@ -68,11 +68,11 @@ static int next_batch(struct gc *g, struct victim v[BATCH], int64_t used,
 static int drop_file(struct gc *g, const struct victim *v, struct err *err)
 {
 	char *path = object_path(g->s, &v->sha);
-	int ret = 0;
+	int rc = 0;
 	if (unlink(path) < 0 && errno != ENOENT)
-		ret = err_errno(err, STATUS_MACHINE, "cannot remove '%s'", path);
+		rc = err_errno(err, STATUS_MACHINE, "cannot remove '%s'", path);
 	free(path);
-	return ret;
+	return rc;
 }
 
 /* Removes by age and size, oldest first, a transaction a batch. */
@@ -89,8 +89,8 @@ static int remove_old(struct gc *g, struct err *err)
 			return n;
 		if (!o->dry_run && store_begin(g->s, err) < 0)
 			return -1;
-		int i, is_done = 0, ret = 0, ngone = 0;
-		for (i = 0; i < n && !ret && !is_done; i++) {
+		int i, is_done = 0, rc = 0, ngone = 0;
+		for (i = 0; i < n && !rc && !is_done; i++) {
 			is_done = !(o->max_bytes && r->kept_bytes > o->max_bytes)
 				&& !(o->max_age_s > 0 && (double)v[i].used < oldest);
 			if (!is_done && is_late(g)) {
@@ -100,9 +100,9 @@ static int remove_old(struct gc *g, struct err *err)
 			if (is_done || (o->is_kept && o->is_kept(o->data, &v[i].sha)))
 				continue;
 			if (!o->dry_run)
-				ret = sql_run(g->s, SQL_OBJECT_REMOVE, err, "n",
+				rc = sql_run(g->s, SQL_OBJECT_REMOVE, err, "n",
 					v[i].id);
-			if (ret < 0)
+			if (rc < 0)
 				break;
 			gone[ngone++] = v[i];
 			r->nremoved++;
@@ -110,7 +110,7 @@ static int remove_old(struct gc *g, struct err *err)
 			r->nkept--;
 			r->kept_bytes -= v[i].size;
 		}
-		if (ret < 0) {
+		if (rc < 0) {
 			store_rollback(g->s);
 			return -1;
 		}
@@ -134,7 +134,7 @@ static int is_leftover(const char *name)
 		const char *n = name + npid + 1;
 		return *n && !n[strspn(n, "0123456789")];
 	}
-	return !strncmp(name, "upgrade-v", 9) || !strncmp(name, "repair", 6);
+	return strncmp(name, "upgrade-v", 9) == 0 || strncmp(name, "repair", 6) == 0;
 }
 
 /*
@@ -146,21 +146,21 @@ static int empty_tmp(struct gc *g, struct err *err)
 	char *path = fs_join(g->s->dir, "tmp");
 	DIR *dir = opendir(path);
 	const struct dirent *d;
-	int ret = 0;
-	while (dir && !ret && (d = readdir(dir))) {
+	int rc = 0;
+	while (dir && !rc && (d = readdir(dir))) {
 		if (g->o->dry_run || !is_leftover(d->d_name))
 			continue;
 		char *name = fs_join(path, d->d_name);
 		if (unlink(name) < 0 && errno != ENOENT && errno != EISDIR
 			&& errno != EPERM)
-			ret = err_errno(err, STATUS_MACHINE, "cannot remove '%s'",
+			rc = err_errno(err, STATUS_MACHINE, "cannot remove '%s'",
 				name);
 		free(name);
 	}
 	if (dir)
 		closedir(dir);
 	free(path);
-	return ret;
+	return rc;
 }
 
 /* Records of null runs that nobody has renewed for long. */
@@ -190,9 +190,9 @@ static int is_recorded(struct gc *g, const struct sha256 *sha,
 	struct err *err)
 {
 	sqlite3_stmt *stmt;
-	int ret = sql_row(g->s, SQL_OBJECT_GET, &stmt, err, "h", sha);
+	int rc = sql_row(g->s, SQL_OBJECT_GET, &stmt, err, "h", sha);
 	sql_end(stmt);
-	return ret;
+	return rc;
 }
 
 static int drop_orphan(void *data, const char *path,
@@ -203,9 +203,9 @@ static int drop_orphan(void *data, const char *path,
 		g->r->is_complete = 0;
 		return 1;
 	}
-	int ret = is_recorded(g, sha, err);
-	if (ret)
-		return ret < 0 ? -1 : 0;
+	int rc = is_recorded(g, sha, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	if (g->o->is_kept && g->o->is_kept(g->o->data, sha))
 		return 0;
 	g->r->nremoved++;
@@ -225,13 +225,13 @@ static int sweep(struct gc *g, struct err *err)
 		SQL_BLOB_SWEEP, SQL_MEMO_SWEEP, SQL_STAT_SWEEP };
 	sqlite3_stmt *stmt;
 	int64_t now = store_now(), age = ROW_AGE, swept = 0;
-	int ret = sql_row(g->s, SQL_SWEPT_GET, &stmt, err, "");
-	if (ret > 0)
+	int rc = sql_row(g->s, SQL_SWEPT_GET, &stmt, err, "");
+	if (rc > 0)
 		swept = sqlite3_column_int64(stmt, 0);
 	sql_end(stmt);
-	if (ret < 0)
+	if (rc < 0)
 		return -1;
-	ret = 0;
+	rc = 0;
 	if (g->deadline_ns && swept > now - STORE_DAY && swept <= now)
 		return 0;
 	if (is_late(g)) {
@@ -249,34 +249,34 @@ static int sweep(struct gc *g, struct err *err)
 	if (g->o->max_age_s > (double)age)
 		age = g->o->max_age_s < 1e9 ? (int64_t)g->o->max_age_s : now;
 	sqlite3_progress_handler(g->s->db, 10000, on_progress, g);
-	for (size_t i = 0; i < sizeof statement / sizeof *statement && !ret; i++) {
+	for (size_t i = 0; i < sizeof statement / sizeof *statement && !rc; i++) {
 		/* The stat table counts in nanoseconds. */
 		int64_t before = now - age;
 		if (statement[i] == SQL_STAT_SWEEP)
 			before *= 1000000000;
-		ret = sql_run(g->s, statement[i], err, "n", before);
+		rc = sql_run(g->s, statement[i], err, "n", before);
 	}
 	sqlite3_progress_handler(g->s->db, 0, NULL, NULL);
-	if (ret < 0 && is_late(g)) {
+	if (rc < 0 && is_late(g)) {
 		err_release(err);
 		g->r->is_complete = 0;
-		ret = 0;
+		rc = 0;
 	}
-	return ret;
+	return rc;
 }
 
 static int total(struct store *s, uint64_t *n, uint64_t *bytes,
 	struct err *err)
 {
 	sqlite3_stmt *stmt;
-	int ret = sql_row(s, SQL_OBJECT_TOTAL, &stmt, err, "");
+	int rc = sql_row(s, SQL_OBJECT_TOTAL, &stmt, err, "");
 	*n = *bytes = 0;
-	if (ret > 0) {
+	if (rc > 0) {
 		*n = column_u64(stmt, 0);
 		*bytes = column_u64(stmt, 1);
 	}
 	sql_end(stmt);
-	return ret < 0 ? -1 : 0;
+	return rc < 0 ? -1 : 0;
 }
 
 int gc_size(struct store *s, uint64_t *out, struct err *err)

@@ -30,11 +30,11 @@ static int lock_byte(int fd, off_t at, short type)
 {
 	struct flock l = { .l_type = type, .l_whence = SEEK_SET,
 		.l_start = at, .l_len = 1 };
-	int ret;
+	int rc;
 	do
-		ret = fcntl(fd, F_SETLK, &l);
-	while (ret < 0 && errno == EINTR);
-	return ret;
+		rc = fcntl(fd, F_SETLK, &l);
+	while (rc < 0 && errno == EINTR);
+	return rc;
 }
 
 static off_t record_at(int i)
@@ -95,34 +95,34 @@ static int try_lock(int fd, int is_exclusive)
 	short type = is_exclusive ? F_WRLCK : F_RDLCK;
 	if (lock_byte(fd, PENDING_BYTE, type) < 0)
 		return -1;
-	int ret = lock_byte(fd, MAIN_BYTE, type);
+	int rc = lock_byte(fd, MAIN_BYTE, type);
 	int error = errno;
 	/* Who waits for the exclusive lock keeps the place in the queue. */
-	if (!ret || !is_exclusive)
+	if (!rc || !is_exclusive)
 		lock_byte(fd, PENDING_BYTE, F_UNLCK);
 	errno = error;
-	return ret;
+	return rc;
 }
 
 int lock_take(int fd, const char *path, int is_exclusive, int is_try,
 	const char *command, struct err *err)
 {
 	char *said = NULL;
-	int ret = 0;
-	while (!ret && try_lock(fd, is_exclusive) < 0) {
+	int rc = 0;
+	while (!rc && try_lock(fd, is_exclusive) < 0) {
 		if (errno != EACCES && errno != EAGAIN) {
-			ret = err_errno(err, STATUS_MACHINE, "cannot lock '%s'", path);
+			rc = err_errno(err, STATUS_MACHINE, "cannot lock '%s'", path);
 			break;
 		}
 		char *who = holder(fd);
 		if (is_try) {
-			ret = err_set(err, STATUS_MACHINE,
+			rc = err_set(err, STATUS_MACHINE,
 				"the store is in use by %s", who);
 		} else if (proc_signal()) {
-			ret = err_set(err, STATUS_MACHINE,
+			rc = err_set(err, STATUS_MACHINE,
 				"stopped while waiting for %s", who);
 		} else {
-			if (!said || strcmp(said, who))
+			if (!said || strcmp(said, who) != 0)
 				log_info("stbuild: waiting for %s", who);
 			free(said);
 			said = who;
@@ -133,11 +133,11 @@ int lock_take(int fd, const char *path, int is_exclusive, int is_try,
 		free(who);
 	}
 	free(said);
-	if (ret < 0)
+	if (rc < 0)
 		lock_byte(fd, PENDING_BYTE, F_UNLCK);
 	else
 		write_record(fd, command);
-	return ret;
+	return rc;
 }
 
 void lock_share(int fd)

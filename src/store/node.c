@@ -31,14 +31,14 @@ static int add_object(struct store *s, const struct product *p, int64_t *id,
 	struct err *err)
 {
 	sqlite3_stmt *stmt;
-	int ret = sql_row(s, SQL_OBJECT_GET, &stmt, err, "h", &p->object);
-	if (ret < 0)
+	int rc = sql_row(s, SQL_OBJECT_GET, &stmt, err, "h", &p->object);
+	if (rc < 0)
 		return -1;
-	if (!ret) {
-		ret = sql_run(s, SQL_OBJECT_ADD, err, "hun", &p->object, p->size,
+	if (!rc) {
+		rc = sql_run(s, SQL_OBJECT_ADD, err, "hun", &p->object, p->size,
 			store_now());
 		*id = sqlite3_last_insert_rowid(s->db);
-		return ret;
+		return rc;
 	}
 	*id = sqlite3_column_int64(stmt, 0);
 	uint64_t size = column_u64(stmt, 1);
@@ -80,14 +80,14 @@ int store_add_product(struct store *s, const struct product *p,
 int store_touch(struct store *s, const struct sha256 *key, struct err *err)
 {
 	sqlite3_stmt *stmt;
-	int ret = sql_row(s, SQL_PRODUCT_USED, &stmt, err, "h", key);
-	while (ret > 0) {
+	int rc = sql_row(s, SQL_PRODUCT_USED, &stmt, err, "h", key);
+	while (rc > 0) {
 		store_used(s, TOUCH_OBJECT, sqlite3_column_int64(stmt, 0),
 			sqlite3_column_int64(stmt, 1));
-		ret = sql_next(s, SQL_PRODUCT_USED, stmt, err);
+		rc = sql_next(s, SQL_PRODUCT_USED, stmt, err);
 	}
 	sql_end(stmt);
-	return ret;
+	return rc;
 }
 
 int store_node(struct store *s, const struct sha256 *key,
@@ -128,12 +128,12 @@ size_t store_candidates(struct store *s, const struct node_row *node,
 	sqlite3_stmt *stmt;
 	struct err err = ERR_INIT;
 	size_t n = 0;
-	int ret = sql_row(s, SQL_NODE_RIVALS, &stmt, &err, "tithi", node->pass,
+	int rc = sql_row(s, SQL_NODE_RIVALS, &stmt, &err, "tithi", node->pass,
 		node->frame, node->shape, &node->key, (int)max);
-	while (ret > 0 && n < max) {
+	while (rc > 0 && n < max) {
 		if (!column_sha(stmt, 0, &out[n]))
 			n++;
-		ret = sql_next(s, SQL_NODE_RIVALS, stmt, &err);
+		rc = sql_next(s, SQL_NODE_RIVALS, stmt, &err);
 	}
 	sql_end(stmt);
 	/* A node whose candidates cannot be read is just new. */
@@ -179,10 +179,10 @@ int store_add_cost(struct store *s, const struct sha256 *static_part,
 	for (size_t i = first; i < n; i++)
 		buf_u64le(&packed, sample[i]);
 	buf_u64le(&packed, gpu_ns);
-	int ret = sql_run(s, SQL_COST_ADD, err, "hibn", static_part,
+	int rc = sql_run(s, SQL_COST_ADD, err, "hibn", static_part,
 		size_class(npixel), packed.data, packed.len, store_now());
 	buf_release(&packed);
-	return ret;
+	return rc;
 }
 
 static int compare_u64(const void *a, const void *b)

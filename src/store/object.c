@@ -52,14 +52,14 @@ int object_has(const struct store *s, const struct sha256 *sha, uint64_t size)
 static int make_parent(const char *path)
 {
 	char *parent = fs_dirname(path), *objects = fs_dirname(parent);
-	int ret = mkdir(objects, 0777) < 0 && errno != EEXIST ? -1 : 0;
-	if (!ret && mkdir(parent, 0777) < 0 && errno != EEXIST)
-		ret = -1;
+	int rc = mkdir(objects, 0777) < 0 && errno != EEXIST ? -1 : 0;
+	if (!rc && mkdir(parent, 0777) < 0 && errno != EEXIST)
+		rc = -1;
 	int error = errno;
 	free(parent);
 	free(objects);
 	errno = error;
-	return ret;
+	return rc;
 }
 
 /* 1 when path is of that size and can be opened. */
@@ -77,16 +77,16 @@ static int is_readable(const char *path, uint64_t size)
 static int put_in_place(const char *tmp, const char *path)
 {
 	struct err err = ERR_INIT;
-	int ret = rename(tmp, path);
-	if (ret < 0 && errno == ENOENT && !make_parent(path))
-		ret = rename(tmp, path);
-	if (ret < 0 && (errno == EISDIR || errno == ENOTEMPTY
+	int rc = rename(tmp, path);
+	if (rc < 0 && errno == ENOENT && !make_parent(path))
+		rc = rename(tmp, path);
+	if (rc < 0 && (errno == EISDIR || errno == ENOTEMPTY
 		|| errno == EEXIST) && fs_remove(path, &err) == 0)
-		ret = rename(tmp, path);
+		rc = rename(tmp, path);
 	int error = errno;
 	err_release(&err);
 	errno = error;
-	return ret;
+	return rc;
 }
 
 /* A new file in tmp/. *path is the caller's. */
@@ -104,11 +104,11 @@ static int open_tmp(const char *dir, char **path)
 		fd = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 		if (fd < 0 && errno == ENOENT) {
 			char *tmp = fs_dirname(*path);
-			int ret = mkdir(tmp, 0777);
+			int rc = mkdir(tmp, 0777);
 			int error = errno;
 			free(tmp);
 			errno = error;
-			if (ret < 0 && errno != EEXIST)
+			if (rc < 0 && errno != EEXIST)
 				break;
 		} else if (fd < 0 && errno != EEXIST) {
 			break;
@@ -122,33 +122,33 @@ int object_write(const char *store_dir, const void *data, size_t n,
 {
 	sha256_of(data, n, out);
 	char *tmp = NULL, *path = path_of(store_dir, out);
-	int ret = 0;
+	int rc = 0;
 	if (is_readable(path, n)) {
-		ret = 1;
+		rc = 1;
 		goto out;
 	}
 	int fd = open_tmp(store_dir, &tmp);
 	if (fd < 0) {
-		ret = err_errno(err, STATUS_MACHINE, "cannot write '%s'",
+		rc = err_errno(err, STATUS_MACHINE, "cannot write '%s'",
 			tmp);
 		goto out;
 	}
-	for (size_t done = 0; done < n && !ret;) {
+	for (size_t done = 0; done < n && !rc;) {
 		ssize_t k = write(fd, (const char *)data + done, n - done);
 		if (k >= 0)
 			done += (size_t)k;
 		else if (errno != EINTR)
-			ret = -1;
+			rc = -1;
 	}
 	int error = errno;
-	if (close(fd) < 0 && !ret) {
-		ret = -1;
+	if (close(fd) < 0 && !rc) {
+		rc = -1;
 		error = errno;
 	}
 	errno = error;
-	if (!ret)
-		ret = put_in_place(tmp, path);
-	if (ret < 0) {
+	if (!rc)
+		rc = put_in_place(tmp, path);
+	if (rc < 0) {
 		error = errno;
 		unlink(tmp);
 		errno = error;
@@ -157,7 +157,7 @@ int object_write(const char *store_dir, const void *data, size_t n,
 out:
 	free(tmp);
 	free(path);
-	return ret;
+	return rc;
 }
 
 /* The file at path has n bytes, and they go to data. */
@@ -276,14 +276,14 @@ int object_read(struct store *s, const struct sha256 *sha, void *data,
 	struct sha256 got;
 	struct stat st;
 	char *path = path_of(s->dir, sha);
-	int ret = 0;
+	int rc = 0;
 	int fd = open_object(s, sha, path);
 	if (fd >= 0 && read_exactly(fd, data, n)) {
 		sha256_of(data, n, &got);
-		ret = sha256_equal(&got, sha);
+		rc = sha256_equal(&got, sha);
 	}
 	/* It may be whole and n wrong. */
-	if (ret)
+	if (rc)
 		map_put(&s->checked, sha->byte, SHA256_SIZE, 1);
 	else if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
 		|| (uintmax_t)st.st_size == n
@@ -292,29 +292,29 @@ int object_read(struct store *s, const struct sha256 *sha, void *data,
 	if (fd >= 0)
 		close(fd);
 	free(path);
-	return ret;
+	return rc;
 }
 
 int objects_walk(struct store *s, int (*each)(void *data, const char *path,
 	const struct sha256 *sha, uint64_t size, struct err *err), void *data,
 	struct err *err)
 {
-	int ret = 0;
-	for (unsigned i = 0; i < 256 && !ret; i++) {
+	int rc = 0;
+	for (unsigned i = 0; i < 256 && !rc; i++) {
 		char *folder = xasprintf("%s/objects/%02x", s->dir, i);
 		DIR *dir = opendir(folder);
 		const struct dirent *d;
 		if (!dir && errno != ENOENT)
-			ret = err_errno(err, STATUS_MACHINE,
+			rc = err_errno(err, STATUS_MACHINE,
 				"cannot read the folder '%s'", folder);
-		while (dir && !ret && (d = readdir(dir))) {
+		while (dir && !rc && (d = readdir(dir))) {
 			struct stat st;
 			struct sha256 sha;
 			char *hex = xasprintf("%02x%s", i, d->d_name);
 			char *path = fs_join(folder, d->d_name);
 			if (!sha256_parse(hex, &sha) && !lstat(path, &st)
 				&& S_ISREG(st.st_mode))
-				ret = each(data, path, &sha, (uint64_t)st.st_size, err);
+				rc = each(data, path, &sha, (uint64_t)st.st_size, err);
 			free(hex);
 			free(path);
 		}
@@ -322,5 +322,5 @@ int objects_walk(struct store *s, int (*each)(void *data, const char *path,
 			closedir(dir);
 		free(folder);
 	}
-	return ret;
+	return rc;
 }

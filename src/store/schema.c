@@ -208,12 +208,12 @@ static int back_up(struct store *s, int version, struct err *err)
 	char *copy = xasprintf("%s.v%d.bak", s->db_path, version);
 	char *aside = xasprintf("%s/tmp/upgrade-v%d", s->dir, version);
 	char *text = sqlite3_mprintf("VACUUM INTO %Q", aside);
-	int ret = fs_remove(aside, err);
-	if (!ret)
-		ret = sql_exec(s, text, err);
-	if (!ret && rename(aside, copy) < 0)
-		ret = err_errno(err, STATUS_MACHINE, "cannot write '%s'", copy);
-	if (!ret)
+	int rc = fs_remove(aside, err);
+	if (!rc)
+		rc = sql_exec(s, text, err);
+	if (!rc && rename(aside, copy) < 0)
+		rc = err_errno(err, STATUS_MACHINE, "cannot write '%s'", copy);
+	if (!rc)
 		log_info("stbuild: upgrading the store; the old database is kept as"
 			" '%s'", copy);
 	else
@@ -221,7 +221,7 @@ static int back_up(struct store *s, int version, struct err *err)
 	sqlite3_free(text);
 	free(aside);
 	free(copy);
-	return ret;
+	return rc;
 }
 
 int schema_apply(struct store *s, const char *const upgrade[], int latest,
@@ -245,12 +245,12 @@ int schema_apply(struct store *s, const char *const upgrade[], int latest,
 	char *end = xasprintf("PRAGMA application_id = %d;"
 		" PRAGMA user_version = %d; COMMIT; PRAGMA foreign_keys = ON",
 		STORE_APPLICATION_ID, latest);
-	int ret = sql_exec(s, "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE", err);
-	for (int i = version; i < latest && !ret; i++)
-		ret = sql_exec(s, upgrade[i], err);
-	if (!ret)
-		ret = sql_exec(s, end, err);
-	if (ret < 0) {
+	int rc = sql_exec(s, "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE", err);
+	for (int i = version; i < latest && !rc; i++)
+		rc = sql_exec(s, upgrade[i], err);
+	if (!rc)
+		rc = sql_exec(s, end, err);
+	if (rc < 0) {
 		/* Fails where SQLite has done so by itself, which is as good. */
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 		if (version)
@@ -260,5 +260,5 @@ int schema_apply(struct store *s, const char *const upgrade[], int latest,
 			err_wrap(err, "while creating the store");
 	}
 	free(end);
-	return ret;
+	return rc;
 }

@@ -183,14 +183,14 @@ int sql_run(struct store *s, enum sql id, struct err *err, const char *fmt,
 	va_list ap;
 	va_start(ap, fmt);
 	sqlite3_stmt *stmt;
-	int ret = start(s, id, &stmt, err, fmt, ap);
+	int rc = start(s, id, &stmt, err, fmt, ap);
 	va_end(ap);
-	if (!ret)
-		ret = sql_next(s, id, stmt, err);
-	if (ret > 0)
+	if (!rc)
+		rc = sql_next(s, id, stmt, err);
+	if (rc > 0)
 		BUG("statement %s gives rows", list[id].name);
 	sql_end(stmt);
-	return ret;
+	return rc;
 }
 
 static int row(struct store *s, enum sql id, sqlite3_stmt **out,
@@ -199,14 +199,14 @@ static int row(struct store *s, enum sql id, sqlite3_stmt **out,
 	*out = NULL;
 	if (!s->db)
 		return 0;
-	int ret = start(s, id, out, err, fmt, ap);
-	if (!ret)
-		ret = sql_next(s, id, *out, err);
-	if (ret <= 0) {
+	int rc = start(s, id, out, err, fmt, ap);
+	if (!rc)
+		rc = sql_next(s, id, *out, err);
+	if (rc <= 0) {
 		sql_end(*out);
 		*out = NULL;
 	}
-	return ret;
+	return rc;
 }
 
 int sql_row(struct store *s, enum sql id, sqlite3_stmt **out, struct err *err,
@@ -214,9 +214,9 @@ int sql_row(struct store *s, enum sql id, sqlite3_stmt **out, struct err *err,
 {
 	va_list ap;
 	va_start(ap, fmt);
-	int ret = row(s, id, out, err, fmt, ap);
+	int rc = row(s, id, out, err, fmt, ap);
 	va_end(ap);
-	return ret;
+	return rc;
 }
 
 int sql_get(struct store *s, enum sql id, sqlite3_stmt **out, const char *fmt,
@@ -225,14 +225,14 @@ int sql_get(struct store *s, enum sql id, sqlite3_stmt **out, const char *fmt,
 	struct err err = ERR_INIT;
 	va_list ap;
 	va_start(ap, fmt);
-	int ret = row(s, id, out, &err, fmt, ap);
+	int rc = row(s, id, out, &err, fmt, ap);
 	va_end(ap);
-	if (ret < 0 && !s->has_warned) {
+	if (rc < 0 && !s->has_warned) {
 		s->has_warned = 1;
 		log_warn("%s; taken as not stored", err.message);
 	}
 	err_release(&err);
-	return ret > 0;
+	return rc > 0;
 }
 
 int sql_open(struct store *s, enum sql id, sqlite3_stmt **out,
@@ -245,13 +245,13 @@ int sql_open(struct store *s, enum sql id, sqlite3_stmt **out,
 		return -1;
 	va_list ap;
 	va_start(ap, fmt);
-	int ret = bind(s, id, *out, fmt, ap, err);
+	int rc = bind(s, id, *out, fmt, ap, err);
 	va_end(ap);
-	if (ret < 0) {
+	if (rc < 0) {
 		sqlite3_finalize(*out);
 		*out = NULL;
 	}
-	return ret;
+	return rc;
 }
 
 int sql_exec(struct store *s, const char *text, struct err *err)
@@ -274,9 +274,9 @@ int sql_number(struct store *s, const char *text, int64_t *out,
 		code = sqlite3_step(stmt);
 	if (code == SQLITE_ROW)
 		*out = sqlite3_column_int64(stmt, 0);
-	int ret = code == SQLITE_ROW ? 0 : sql_failed(s, code, text, err);
+	int rc = code == SQLITE_ROW ? 0 : sql_failed(s, code, text, err);
 	sqlite3_finalize(stmt);
-	return ret;
+	return rc;
 }
 
 void sql_close_all(struct store *s)

@@ -104,11 +104,11 @@ static int is_out_of_reach(const struct store *s)
 static int open_read(struct store *s, struct err *err)
 {
 	enum schema_state state;
-	int ret = open_copy(s, err) ? 0
+	int rc = open_copy(s, err) ? 0
 		: connect_to(s, s->db_path, SQLITE_OPEN_READWRITE, err);
-	if (!ret)
-		ret = schema_check(s, schema_version, &state, NULL, err);
-	if (ret < 0 && is_out_of_reach(s)) {
+	if (!rc)
+		rc = schema_check(s, schema_version, &state, NULL, err);
+	if (rc < 0 && is_out_of_reach(s)) {
 		log_info("stbuild: the store '%s' has a log of an unfinished run,"
 			" which cannot be read where nothing may be written; it"
 			" reads as empty", s->dir);
@@ -116,7 +116,7 @@ static int open_read(struct store *s, struct err *err)
 		db_disconnect(s);
 		return 0;
 	}
-	if (ret < 0)
+	if (rc < 0)
 		return -1;
 	if (state == SCHEMA_OLD)
 		log_info("stbuild: the store '%s' is of an older stbuild and reads as"
@@ -131,17 +131,17 @@ static int open_read(struct store *s, struct err *err)
 static int create_folders(struct store *s, struct err *err)
 {
 	static const char *const name[] = { "objects", "tmp" };
-	int ret = 0;
-	for (size_t i = 0; i < 2 && !ret; i++) {
+	int rc = 0;
+	for (size_t i = 0; i < 2 && !rc; i++) {
 		char *path = fs_join(s->dir, name[i]);
-		ret = fs_mkdirs(path, err);
+		rc = fs_mkdirs(path, err);
 		free(path);
 	}
 	char *path = fs_join(s->dir, ".gitignore");
-	if (!ret && !fs_exists(path))
-		ret = fs_write(path, "*\n", 2, 0, err);
+	if (!rc && !fs_exists(path))
+		rc = fs_write(path, "*\n", 2, 0, err);
 	free(path);
-	return ret;
+	return rc;
 }
 
 static int is_same_file(int fd, const char *path)
@@ -180,31 +180,31 @@ static int open_locked(struct store *s, const char *command, struct err *err)
 	int is_exclusive = s->mode != STORE_BUILD;
 	enum schema_state state;
 	char *path = fs_join(s->dir, "lock");
-	int ret = 0, is_stale = 1, has_foreign = 0;
+	int rc = 0, is_stale = 1, has_foreign = 0;
 	/* "clean --store" may have taken the file away while we waited. */
-	while (!ret && is_stale) {
+	while (!rc && is_stale) {
 		if (s->lock_fd >= 0)
 			close(s->lock_fd);
 		if (s->mode == STORE_BUILD)
-			ret = create_folders(s, err);
-		if (!ret)
-			ret = lock_open(path, &s->lock_fd, err);
+			rc = create_folders(s, err);
+		if (!rc)
+			rc = lock_open(path, &s->lock_fd, err);
 		has_foreign = foreign_logs(s, 0, err);
-		if (!ret)
-			ret = lock_take(s->lock_fd, path, is_exclusive || has_foreign,
+		if (!rc)
+			rc = lock_take(s->lock_fd, path, is_exclusive || has_foreign,
 				s->mode == STORE_TRY_EXCLUSIVE, command, err);
-		is_stale = !ret && !is_same_file(s->lock_fd, path);
+		is_stale = !rc && !is_same_file(s->lock_fd, path);
 	}
-	if (!ret && has_foreign && foreign_logs(s, 1, err) < 0)
-		ret = -1;
-	if (ret < 0)
+	if (!rc && has_foreign && foreign_logs(s, 1, err) < 0)
+		rc = -1;
+	if (rc < 0)
 		goto out;
 	if (has_foreign && !is_exclusive)
 		lock_share(s->lock_fd);
-	ret = db_connect(s, err);
-	if (!ret)
-		ret = schema_check(s, schema_version, &state, NULL, err);
-	if (ret < 0 && is_exclusive && s->db) {
+	rc = db_connect(s, err);
+	if (!rc)
+		rc = schema_check(s, schema_version, &state, NULL, err);
+	if (rc < 0 && is_exclusive && s->db) {
 		int code = sqlite3_errcode(s->db) & 0xff;
 		s->is_damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
 	}
@@ -212,29 +212,29 @@ static int open_locked(struct store *s, const char *command, struct err *err)
 		log_warn("%s", err->message);
 		err_release(err);
 		db_disconnect(s);
-		ret = 0;
+		rc = 0;
 		goto out;
 	}
-	if (!ret && state != SCHEMA_CURRENT) {
+	if (!rc && state != SCHEMA_CURRENT) {
 		if (!is_exclusive) {
 			lock_drop(s->lock_fd);
-			ret = lock_take(s->lock_fd, path, 1, 0, command, err);
+			rc = lock_take(s->lock_fd, path, 1, 0, command, err);
 		}
-		if (!ret)
-			ret = schema_apply(s, schema_upgrade, schema_version, err);
-		if (!ret && !is_exclusive)
+		if (!rc)
+			rc = schema_apply(s, schema_upgrade, schema_version, err);
+		if (!rc && !is_exclusive)
 			lock_share(s->lock_fd);
 	}
 out:
 	free(path);
-	return ret;
+	return rc;
 }
 
 int store_open(const char *dir, enum store_mode mode, const char *command,
 	struct store **out, struct err *err)
 {
 	struct store *s = xcalloc(1, sizeof *s);
-	int ret = 0;
+	int rc = 0;
 	*out = NULL;
 	s->dir = xstrdup(dir);
 	s->db_path = fs_join(dir, "stbuild.db");
@@ -243,15 +243,15 @@ int store_open(const char *dir, enum store_mode mode, const char *command,
 	int is_there = fs_exists(s->db_path);
 	/* What may not be looked at is not empty. */
 	if (!is_there && errno != ENOENT && errno != ENOTDIR)
-		ret = err_errno(err, STATUS_MACHINE, "cannot look at '%s'",
+		rc = err_errno(err, STATUS_MACHINE, "cannot look at '%s'",
 			s->db_path);
-	if (!ret && mode == STORE_BUILD && !is_there)
-		ret = create_folders(s, err);
-	if (!ret && mode == STORE_READ && is_there)
-		ret = open_read(s, err);
-	else if (!ret && (mode == STORE_BUILD || is_there))
-		ret = open_locked(s, command, err);
-	if (ret < 0) {
+	if (!rc && mode == STORE_BUILD && !is_there)
+		rc = create_folders(s, err);
+	if (!rc && mode == STORE_READ && is_there)
+		rc = open_read(s, err);
+	else if (!rc && (mode == STORE_BUILD || is_there))
+		rc = open_locked(s, command, err);
+	if (rc < 0) {
 		err_wrap(err, "while opening the store '%s'", dir);
 		store_close(s);
 		return -1;
@@ -306,18 +306,18 @@ int store_remove(struct store *s, struct err *err)
 	db_disconnect(s);
 	s->mode = STORE_READ;
 	if (fs_set_aside(s->dir, &aside, err) == 0) {
-		int ret = fs_remove(aside, err);
+		int rc = fs_remove(aside, err);
 		free(aside);
-		return ret;
+		return rc;
 	}
 	/* Its folder cannot be moved: without a database nothing is missing. */
 	err_release(err);
 	static const char *const end[] = { "", "-wal", "-shm", "-journal" };
 	for (size_t i = 0; i < sizeof end / sizeof *end; i++) {
 		char *name = xasprintf("%s%s", s->db_path, end[i]);
-		int ret = fs_remove(name, err);
+		int rc = fs_remove(name, err);
 		free(name);
-		if (ret < 0)
+		if (rc < 0)
 			return -1;
 	}
 	return fs_remove(s->dir, err);
@@ -432,8 +432,8 @@ int store_stats(struct store *s, struct store_stats *out, struct err *err)
 	if (s->db && !stat(wal, &st))
 		out->db_bytes += (uint64_t)st.st_size;
 	free(wal);
-	int ret = sql_row(s, SQL_STATS, &stmt, err, "");
-	if (ret > 0) {
+	int rc = sql_row(s, SQL_STATS, &stmt, err, "");
+	if (rc > 0) {
 		uint64_t *const field[] = { &out->nnode, &out->nproduct,
 			&out->nobject, &out->object_bytes, &out->nprogram,
 			&out->nbundle, &out->nhistory, &out->nalias,
@@ -442,5 +442,5 @@ int store_stats(struct store *s, struct store_stats *out, struct err *err)
 			*field[i] = column_u64(stmt, i);
 		sql_end(stmt);
 	}
-	return ret < 0 ? -1 : 0;
+	return rc < 0 ? -1 : 0;
 }

@@ -142,7 +142,7 @@ static int parse_long(int argc, char *const argv[], int *i,
 	for (size_t t = 0; t < ntable && !o; t++)
 		for (const struct args_option *row = table[t]; !is_end(row); row++)
 			if (row->name && strlen(row->name) == len
-				&& !strncmp(row->name, name, len)) {
+				&& strncmp(row->name, name, len) == 0) {
 				o = row;
 				break;
 			}
@@ -151,25 +151,25 @@ static int parse_long(int argc, char *const argv[], int *i,
 
 	char *shown = xasprintf("--%s", o->name);
 	const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
-	int ret = 0;
+	int rc = 0;
 	if (o->kind == ARGS_FLAG) {
 		if (value)
-			ret = err_set(err, STATUS_INPUT,
+			rc = err_set(err, STATUS_INPUT,
 				"option '%s' takes no value", shown);
 		else
 			++*(int *)o->to;
 	} else if (value) {
-		ret = set_value(o, shown, value, err);
+		rc = set_value(o, shown, value, err);
 	} else if (o->kind == ARGS_OPTINT && !(next && is_digits(next))) {
 		*(long *)o->to = 0;
 	} else if (next) {
 		++*i;
-		ret = set_value(o, shown, next, err);
+		rc = set_value(o, shown, next, err);
 	} else {
-		ret = missing_value(o, shown, err);
+		rc = missing_value(o, shown, err);
 	}
 	free(shown);
-	return ret;
+	return rc;
 }
 
 static const struct args_option *find_letter(char letter,
@@ -228,10 +228,10 @@ int args_parse(int argc, char *const argv[],
 {
 	for (int i = 1; i < argc; i++) {
 		const char *word = argv[i];
-		if (!strcmp(word, "--")) {
+		if (strcmp(word, "--") == 0) {
 			while (++i < argc)
 				list_add(operands, argv[i]);
-		} else if (!strncmp(word, "--", 2)) {
+		} else if (strncmp(word, "--", 2) == 0) {
 			if (parse_long(argc, argv, &i, table, ntable, err) < 0)
 				return -1;
 		} else if (word[0] == '-' && word[1]) {

@@ -31,11 +31,11 @@ static int open_folder(const char *path)
 
 static int try_lock(int fd)
 {
-	int ret;
+	int rc;
 	do
-		ret = flock(fd, LOCK_EX | LOCK_NB);
-	while (ret < 0 && errno == EINTR);
-	return ret;
+		rc = flock(fd, LOCK_EX | LOCK_NB);
+	while (rc < 0 && errno == EINTR);
+	return rc;
 }
 
 int folder_lock(const char *path)
@@ -82,7 +82,7 @@ static int is_aside(const char *name, long *pid)
 			|| *pid > INT_MAX)
 			continue;
 		snprintf(same, sizeof same, form[i], *pid, serial);
-		if (!strcmp(same, name))
+		if (strcmp(same, name) == 0)
 			return 1;
 	}
 	return 0;

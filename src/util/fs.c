@@ -27,7 +27,7 @@
 
 char *fs_join(const char *a, const char *b)
 {
-	if (b[0] == '/' || !a[0] || !strcmp(a, "."))
+	if (b[0] == '/' || !a[0] || strcmp(a, ".") == 0)
 		return xstrdup(b);
 	return xasprintf(a[strlen(a) - 1] == '/' ? "%s%s" : "%s/%s", a, b);
 }
@@ -150,7 +150,7 @@ static int write_all(int fd, const char *data, size_t n)
 int fs_read(const char *path, size_t max, struct buf *buf, struct err *err)
 {
 	size_t start = buf->len;
-	int ret = -1;
+	int rc = -1;
 	int fd = open_file(path, err);
 	if (fd < 0)
 		return -1;
@@ -180,13 +180,13 @@ int fs_read(const char *path, size_t max, struct buf *buf, struct err *err)
 		if (!n)
 			break;
 	}
-	ret = 0;
+	rc = 0;
 out:
-	if (ret < 0)
+	if (rc < 0)
 		buf->len = start;
 	buf->data[buf->len] = '\0';
 	close(fd);
-	return ret;
+	return rc;
 }
 
 int fs_hash(const char *path, struct sha256 *out, uint64_t *size,
@@ -305,10 +305,10 @@ int fs_add(struct fs_writer *w, const void *data, size_t n, struct err *err)
 
 int fs_end(struct fs_writer *w, int durable, struct err *err)
 {
-	int ret = close_aside(w->fd, w->aside, w->path, 0, durable, err);
+	int rc = close_aside(w->fd, w->aside, w->path, 0, durable, err);
 	free(w->path);
 	*w = (struct fs_writer) { -1, NULL, NULL };
-	return ret;
+	return rc;
 }
 
 void fs_abandon(struct fs_writer *w)
@@ -357,19 +357,19 @@ int fs_copy(const char *from, const char *to, int durable, struct err *err)
 	int error = errno;
 	close(in);
 	errno = error;
-	int ret = close_aside(out, aside, to, failed || !is_read, durable, err);
+	int rc = close_aside(out, aside, to, failed || !is_read, durable, err);
 	if (!is_read) {
 		errno = error;
-		ret = open_failed(from, err);
+		rc = open_failed(from, err);
 	}
-	return ret;
+	return rc;
 }
 
 int fs_mkdirs(const char *path, struct err *err)
 {
 	char *part = xstrdup(path);
-	int ret = 0;
-	for (char *p = part; *p && !ret;) {
+	int rc = 0;
+	for (char *p = part; *p && !rc;) {
 		p += strspn(p, "/");
 		p += strcspn(p, "/");
 		char end = *p;
@@ -379,14 +379,14 @@ int fs_mkdirs(const char *path, struct err *err)
 			int error = errno;
 			if (!fs_is_dir(part)) {
 				errno = error == EEXIST ? ENOTDIR : error;
-				ret = err_errno(err, STATUS_MACHINE,
+				rc = err_errno(err, STATUS_MACHINE,
 					"cannot create the folder '%s'", part);
 			}
 		}
 		*p = end;
 	}
 	free(part);
-	return ret;
+	return rc;
 }
 
 /* Removes what the open folder holds. 0, or -1 and errno. Closes fd. */
@@ -399,53 +399,53 @@ static int empty_dir(int fd, int depth)
 		errno = error;
 		return -1;
 	}
-	int ret = 0, error = 0;
+	int rc = 0, error = 0;
 	for (;;) {
 		errno = 0;
 		const struct dirent *d = readdir(dir);
 		if (!d) {
-			ret = errno ? -1 : 0;
+			rc = errno ? -1 : 0;
 			error = errno;
 			break;
 		}
 		const char *name = d->d_name;
-		if (!strcmp(name, ".") || !strcmp(name, ".."))
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 			continue;
 		struct stat st;
-		ret = fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW);
-		if (!ret && S_ISDIR(st.st_mode)) {
+		rc = fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW);
+		if (!rc && S_ISDIR(st.st_mode)) {
 			errno = EMFILE;
 			int sub = depth ? openat(fd, name, O_RDONLY | O_DIRECTORY
 				| O_NOFOLLOW | O_CLOEXEC) : -1;
-			ret = sub < 0 ? -1 : empty_dir(sub, depth - 1);
-			if (!ret)
-				ret = unlinkat(fd, name, AT_REMOVEDIR);
-		} else if (!ret) {
-			ret = unlinkat(fd, name, 0);
+			rc = sub < 0 ? -1 : empty_dir(sub, depth - 1);
+			if (!rc)
+				rc = unlinkat(fd, name, AT_REMOVEDIR);
+		} else if (!rc) {
+			rc = unlinkat(fd, name, 0);
 		}
-		if (ret < 0 && errno != ENOENT) {
+		if (rc < 0 && errno != ENOENT) {
 			error = errno;
 			break;
 		}
 	}
 	closedir(dir);
 	errno = error;
-	return ret;
+	return rc;
 }
 
 int fs_remove(const char *path, struct err *err)
 {
 	struct stat st;
-	int ret = lstat(path, &st);
-	if (!ret && S_ISDIR(st.st_mode)) {
+	int rc = lstat(path, &st);
+	if (!rc && S_ISDIR(st.st_mode)) {
 		int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		ret = fd < 0 ? -1 : empty_dir(fd, REMOVE_DEPTH);
-		if (!ret)
-			ret = rmdir(path);
-	} else if (!ret) {
-		ret = unlink(path);
+		rc = fd < 0 ? -1 : empty_dir(fd, REMOVE_DEPTH);
+		if (!rc)
+			rc = rmdir(path);
+	} else if (!rc) {
+		rc = unlink(path);
 	}
-	if (ret < 0 && errno != ENOENT)
+	if (rc < 0 && errno != ENOENT)
 		return err_errno(err, STATUS_MACHINE, "cannot remove '%s'", path);
 	return 0;
 }
@@ -460,14 +460,14 @@ int fs_set_aside(const char *path, char **aside, struct err *err)
 	do
 		*aside = aside_name(bare);
 	while (lstat(*aside, &st) == 0 && (free(*aside), 1));
-	int ret = rename(bare, *aside);
-	if (ret < 0) {
+	int rc = rename(bare, *aside);
+	if (rc < 0) {
 		err_errno(err, STATUS_MACHINE, "cannot remove '%s'", path);
 		free(*aside);
 		*aside = NULL;
 	}
 	free(bare);
-	return ret;
+	return rc;
 }
 
 /* 0 when the two have changed places at once; else -1 and errno. */
@@ -497,34 +497,34 @@ int fs_exchange(const char *from, const char *to, struct err *err)
 		return err_errno(err, STATUS_MACHINE, "cannot put '%s' in place", to);
 
 	char *aside = aside_name(to);
-	int ret = rename(to, aside);
-	if (!ret) {
-		ret = rename(from, to);
+	int rc = rename(to, aside);
+	if (!rc) {
+		rc = rename(from, to);
 		int error = errno;
-		if (ret && rename(aside, to) < 0)
+		if (rc && rename(aside, to) < 0)
 			error = errno;
 		errno = error;
 	}
-	if (ret)
+	if (rc)
 		err_errno(err, STATUS_MACHINE, "cannot put '%s' in place", to);
 	else
-		ret = fs_remove(aside, err);
+		rc = fs_remove(aside, err);
 	free(aside);
-	return ret;
+	return rc;
 }
 
 int fs_sync_dir(const char *path, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int ret = fd < 0 ? -1 : fsync(fd);
-	if (ret < 0 && fd >= 0 && (errno == EINVAL || errno == ENOTSUP
+	int rc = fd < 0 ? -1 : fsync(fd);
+	if (rc < 0 && fd >= 0 && (errno == EINVAL || errno == ENOTSUP
 		|| errno == EBADF || errno == EROFS))
-		ret = 0;
-	if (ret < 0)
+		rc = 0;
+	if (rc < 0)
 		err_errno(err, STATUS_MACHINE, "cannot sync the folder '%s'", path);
 	if (fd >= 0)
 		close(fd);
-	return ret;
+	return rc;
 }
 
 static int open_unlinked(void)

@@ -86,7 +86,7 @@ static size_t find_slot(const struct map *map, const void *key, size_t len,
 	for (; map->slot[i]; i = (i + 1) & mask) {
 		const struct map_entry *e = &map->entry[map->slot[i] - 1];
 		if (e->hash == hash && e->len == len
-			&& (!len || !memcmp(e->key, key, len)))
+			&& (!len || memcmp(e->key, key, len) == 0))
 			break;
 	}
 	return i;

@@ -115,7 +115,7 @@ static void run_child(const char *const argv[], int socket, int report)
 int proc_spawn(const char *const argv[], pid_t *pid, int *fd, struct err *err)
 {
 	int stream[2] = { -1, -1 }, report[2] = { -1, -1 };
-	int ret = -1;
+	int rc = -1;
 	pid_t child = -1;
 	if (cloexec_pair(stream, 1) < 0 || cloexec_pair(report, 0) < 0
 		|| (child = fork()) < 0) {
@@ -142,11 +142,11 @@ int proc_spawn(const char *const argv[], pid_t *pid, int *fd, struct err *err)
 	*pid = child;
 	*fd = stream[0];
 	stream[0] = -1;
-	ret = 0;
+	rc = 0;
 out:
 	close_pair(stream);
 	close_pair(report);
-	return ret;
+	return rc;
 }
 
 static int reap(pid_t pid, int *status)

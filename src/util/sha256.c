@@ -90,7 +90,7 @@ int sha256_parse(const char *hex, struct sha256 *out)
 
 int sha256_equal(const struct sha256 *a, const struct sha256 *b)
 {
-	return !memcmp(a->byte, b->byte, SHA256_SIZE);
+	return memcmp(a->byte, b->byte, SHA256_SIZE) == 0;
 }
 
 int sha256_is_zero(const struct sha256 *sha)

@@ -96,7 +96,7 @@ static int dir_lookup(struct tree *tree, const char *path,
 		goto out;
 	}
 	size_t nroot = strlen(t->root);
-	if (strncmp(real, t->root, nroot) || (real[nroot] && real[nroot] != '/')) {
+	if (strncmp(real, t->root, nroot) != 0 || (real[nroot] && real[nroot] != '/')) {
 		*kind = TREE_OUTSIDE;
 	} else if (stat(real, &st)) {
 		err_errno(err, STATUS_MACHINE, "cannot look at '%s'", full);
@@ -238,7 +238,7 @@ static int memory_lookup(struct tree *tree, const char *path,
 	(void)err;
 	struct memory_tree *t = (struct memory_tree *)tree;
 	char *clean = path_normalise(path);
-	if (clean[0] == '/' || !strcmp(clean, "..") || !strncmp(clean, "../", 3))
+	if (clean[0] == '/' || strcmp(clean, "..") == 0 || strncmp(clean, "../", 3) == 0)
 		*kind = TREE_OUTSIDE;
 	else if (memory_find(t, clean))
 		*kind = TREE_FILE;

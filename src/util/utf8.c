@@ -44,7 +44,7 @@ size_t utf8_invalid(const char *text, size_t n)
 
 void text_position(const char *text, size_t offset, int *line, int *column)
 {
-	size_t start = offset >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+	size_t start = offset >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 	*line = 1;
 	for (size_t i = 0; i < offset; i++) {
 		if (text[i] == '\n') {

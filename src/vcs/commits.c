@@ -156,7 +156,7 @@ static git_time_t take_time(const char *p, const char *end)
 		const char *close = NULL;
 		if (!eol || eol == p)
 			break;
-		if ((size_t)(eol - p) > 10 && !memcmp(p, "committer ", 10))
+		if ((size_t)(eol - p) > 10 && memcmp(p, "committer ", 10) == 0)
 			for (const char *s = p; s < eol; s++)
 				if (*s == '>')
 					close = s;

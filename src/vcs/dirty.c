@@ -28,7 +28,7 @@ static struct repo *find_submodule(struct repo *r, const char *path)
 	struct err err = ERR_INIT;
 	struct repo *sub = NULL;
 	for (size_t i = 0; i < r->nsubmodule; i++)
-		if (!strcmp(r->submodule[i].path, path))
+		if (strcmp(r->submodule[i].path, path) == 0)
 			return r->submodule[i].repo;
 	if (r->workdir) {
 		char *root = fs_join(r->workdir, path);

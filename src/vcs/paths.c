@@ -89,7 +89,7 @@ static size_t add_part(struct paths *p, size_t parent, const char *name,
 {
 	for (size_t i = 0; i < p->part[parent].nchild; i++) {
 		size_t c = p->part[parent].child[i];
-		if (!strncmp(p->part[c].name, name, n) && !p->part[c].name[n])
+		if (strncmp(p->part[c].name, name, n) == 0 && !p->part[c].name[n])
 			return c;
 	}
 	p->part = array_grow(p->part, p->npart, &p->cap, sizeof *p->part);
@@ -125,7 +125,7 @@ struct paths *paths_new(struct repo *r, const char *const *path, size_t npath)
 	p->part[p->npart++] = (struct part) { .name = xstrdup("") };
 	size_t root = add_path(p, 0, r->prefix, 0);
 	for (size_t i = 0; i < npath; i++) {
-		if (!strncmp(path[i], "..", 2))
+		if (strncmp(path[i], "..", 2) == 0)
 			continue;
 		size_t at = add_path(p, root, path[i], 1);
 		p->part[at].is_wanted = 1;

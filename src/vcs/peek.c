@@ -54,7 +54,7 @@ static char *find_gitdir(const char *project_root)
 		char *line = read_line(folder, ".git");
 		if (fs_is_dir(git) && fs_exists(head))
 			found = xstrdup(git);
-		else if (line && !strncmp(line, "gitdir: ", 8))
+		else if (line && strncmp(line, "gitdir: ", 8) == 0)
 			found = fs_join(folder, line + 8);
 		free(line);
 		free(head);
@@ -75,7 +75,7 @@ static int is_id(const char *text)
 /* Below refs/, and no path that leads elsewhere. */
 static int is_ref(const char *name)
 {
-	return !strncmp(name, "refs/", 5) && !strstr(name, "..");
+	return strncmp(name, "refs/", 5) == 0 && !strstr(name, "..");
 }
 
 /* The id of a ref in packed-refs, in a line "ID NAME"; or null. */
@@ -90,7 +90,7 @@ static char *find_packed(const char *common, const char *name)
 		for (const char *p = buf_str(&text); p < end && !id;) {
 			const char *eol = memchr(p, '\n', (size_t)(end - p));
 			size_t len = (size_t)((eol ? eol : end) - p);
-			if (len == 41 + n && p[40] == ' ' && !memcmp(p + 41, name, n))
+			if (len == 41 + n && p[40] == ' ' && memcmp(p + 41, name, n) == 0)
 				id = xstrndup(p, 40);
 			p += len + 1;
 		}
@@ -118,7 +118,7 @@ int repo_peek_id(const char *project_root, char id[41])
 			found = 1;
 			break;
 		}
-		if (strncmp(line, "ref:", 4))
+		if (strncmp(line, "ref:", 4) != 0)
 			break;
 		char *name = xstrdup(line + 4 + strspn(line + 4, " \t"));
 		free(line);

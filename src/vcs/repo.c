@@ -48,7 +48,7 @@ static char *owned_folder(const char *root)
 	size_t n = found.size;
 	while (n > 1 && found.ptr[n - 1] == '/')
 		n--;
-	if (n > 5 && !memcmp(found.ptr + n - 5, "/.git", 5))
+	if (n > 5 && memcmp(found.ptr + n - 5, "/.git", 5) == 0)
 		n -= 5;
 	char *folder = xstrndup(found.ptr, n);
 	git_buf_dispose(&found);
@@ -72,11 +72,11 @@ static int explain_open(const char *root, int code, struct err *err)
 	}
 	if (name)
 		name += strlen(unknown);
-	if (name && !strncmp(name, "objectformat", 12))
+	if (name && strncmp(name, "objectformat", 12) == 0)
 		return err_set(err, STATUS_MACHINE,
 			"the git repository of '%s' uses SHA-256 ids, which libgit2 cannot"
 			" read; a clone in the SHA-1 format can be used", root);
-	if (name && !strncmp(name, "refstorage", 10))
+	if (name && strncmp(name, "refstorage", 10) == 0)
 		return err_set(err, STATUS_MACHINE,
 			"the git repository of '%s' keeps its refs in a format that libgit2"
 			" cannot read; 'git refs migrate --ref-format=files' changes it", root);
@@ -110,7 +110,7 @@ static int explain_absent(const char *root, struct err *err)
 				"repairs a worktree that was moved", file);
 		free(file);
 		char *parent = fs_dirname(folder);
-		int is_top = !strcmp(parent, folder);
+		int is_top = strcmp(parent, folder) == 0;
 		free(folder);
 		folder = parent;
 		if (is_top)
@@ -130,15 +130,15 @@ static char *find_prefix(const char *root, git_repository *git,
 {
 	if (workdir) {
 		size_t n = strlen(workdir);
-		if (!strcmp(workdir, "/"))
+		if (strcmp(workdir, "/") == 0)
 			return xstrdup(root + 1);
-		if (strncmp(root, workdir, n) || (root[n] && root[n] != '/'))
+		if (strncmp(root, workdir, n) != 0 || (root[n] && root[n] != '/'))
 			return NULL;
 		return xstrdup(root[n] ? root + n + 1 : "");
 	}
 	char *gitdir = realpath(git_repository_path(git), NULL);
 	char *dot = fs_join(root, ".git");
-	int is_it = (gitdir && !strcmp(gitdir, root)) || fs_exists(dot);
+	int is_it = (gitdir && strcmp(gitdir, root) == 0) || fs_exists(dot);
 	free(gitdir);
 	free(dot);
 	return is_it ? xstrdup("") : NULL;
@@ -160,7 +160,7 @@ static int may_have_repository(const char *root)
 		found = !lstat(git, &st);
 		free(git);
 		char *parent = fs_dirname(folder);
-		int is_top = !strcmp(parent, folder);
+		int is_top = strcmp(parent, folder) == 0;
 		free(folder);
 		folder = parent;
 		if (is_top)
@@ -289,8 +289,8 @@ int repo_enter(struct repo *r, const char *folder, struct err *err)
 	char *prefix = path_normalise(joined);
 
 	free(joined);
-	if (*folder == '/' || !strncmp(prefix, "../", 3)
-			|| !strcmp(prefix, "..")) {
+	if (*folder == '/' || strncmp(prefix, "../", 3) == 0
+			|| strcmp(prefix, "..") == 0) {
 		free(prefix);
 		return err_set(err, STATUS_INPUT,
 			"'%s' is outside the git repository", folder);
@@ -492,7 +492,7 @@ int repo_head(struct repo *r, struct repo_commit *out, struct err *err)
 		}
 		name = git_reference_symbolic_target(ref);
 	}
-	if (name && !strncmp(name, heads, strlen(heads)))
+	if (name && strncmp(name, heads, strlen(heads)) == 0)
 		out->branch = repo_clean_text(name + strlen(heads));
 	rc = 0;
 out:

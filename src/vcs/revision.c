@@ -173,9 +173,9 @@ static int find_name(const struct revision *v, const char *name,
 	git_object **out)
 {
 	char id[41];
-	if (!strcmp(name, "@"))
+	if (strcmp(name, "@") == 0)
 		name = "HEAD";
-	if (!strncmp(name, "HEAD@{", 6) && isdigit((unsigned char)name[6]))
+	if (strncmp(name, "HEAD@{", 6) == 0 && isdigit((unsigned char)name[6]))
 		return find_in_reflog(v, name + 6, out);
 	int code = git_revparse_single(out, v->repo->git, name);
 	if (code == 0)

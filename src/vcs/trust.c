@@ -45,17 +45,17 @@ static int allows(const char *value, const char *folder)
 	size_t n = strlen(value);
 	if (!n)
 		return -1;
-	if (!strcmp(value, "*"))
+	if (strcmp(value, "*") == 0)
 		return 1;
-	if (n > 2 && !strcmp(value + n - 2, "/*"))
-		return !strncmp(value, folder, n - 1);
+	if (n > 2 && strcmp(value + n - 2, "/*") == 0)
+		return strncmp(value, folder, n - 1) == 0;
 	if (value[0] == '~' && value[1] == '/' && getenv("HOME")) {
 		char *path = fs_join(getenv("HOME"), value + 2);
-		int is_it = !strcmp(path, folder);
+		int is_it = strcmp(path, folder) == 0;
 		free(path);
 		return is_it;
 	}
-	return !strcmp(value, folder);
+	return strcmp(value, folder) == 0;
 }
 
 static int file_allows(const char *path, const char *folder, int is_safe)

@@ -158,7 +158,7 @@ static int read_link(struct view *v, const git_oid *id, char **out,
 static int is_below(const char *prefix, const struct buf *path)
 {
 	size_t n = strlen(prefix);
-	return !n || (path->len >= n && !memcmp(path->data, prefix, n)
+	return !n || (path->len >= n && memcmp(path->data, prefix, n) == 0
 		&& (path->len == n || path->data[n] == '/'));
 }
 
@@ -316,7 +316,7 @@ int view_lfs(struct view *v, const struct view_entry *e, struct sha256 *out,
 	git_blob_free(blob);
 	int is_lfs = 0;
 	for (size_t i = 0; i < sizeof version / sizeof *version; i++)
-		is_lfs |= !strncmp(text, version[i], strlen(version[i]));
+		is_lfs |= strncmp(text, version[i], strlen(version[i])) == 0;
 	const char *oid = is_lfs ? strstr(text, "\noid sha256:") : NULL;
 	char hex[SHA256_HEX + 1] = "";
 	if (oid)
@@ -373,7 +373,7 @@ const char *view_filter(struct view *v, const char *path)
 			"capture there)", value[1]);
 	/* A blob of LFS that is no pointer is what git takes as it is. */
 	if (v->what || git_attr_value(value[0]) != GIT_ATTR_VALUE_STRING
-			|| !strcmp(value[0], "lfs"))
+			|| strcmp(value[0], "lfs") == 0)
 		return v->what;
 	/* Without a program of that name git has no filter either. */
 	if (git_repository_config_snapshot(&config, v->git) < 0)

@@ -137,8 +137,8 @@ static void baseline_release(struct baseline *b)
 
 static int is_merge_mark(const char *p, size_t n)
 {
-	return n >= 7 && (!memcmp(p, "<<<<<<<", 7) || !memcmp(p, "=======", 7) ||
-		!memcmp(p, ">>>>>>>", 7) || !memcmp(p, "|||||||", 7));
+	return n >= 7 && (memcmp(p, "<<<<<<<", 7) == 0 || memcmp(p, "=======", 7) == 0 ||
+		memcmp(p, ">>>>>>>", 7) == 0 || memcmp(p, "|||||||", 7) == 0);
 }
 
 int baselines_read(struct baselines *b, const char *file, const char *text,
@@ -243,8 +243,8 @@ void baselines_print(const struct baselines *b, struct buf *out)
 static int is_alike(const struct baseline *a, const struct baseline *b)
 {
 	return a->frame == b->frame && a->width == b->width &&
-		a->height == b->height && !strcmp(a->test, b->test) &&
-		!strcmp(a->driver, b->driver);
+		a->height == b->height && strcmp(a->test, b->test) == 0 &&
+		strcmp(a->driver, b->driver) == 0;
 }
 
 void baselines_add(struct baselines *b, const struct baseline *item)

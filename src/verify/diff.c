@@ -16,19 +16,19 @@
 
 static int load_side(struct diff_side *s, const char *path, struct err *err)
 {
-	int ret;
+	int rc;
 	s->is_bundle = fs_is_dir(path)
-		|| !strcmp(fs_basename(path), "trace.json");
+		|| strcmp(fs_basename(path), "trace.json") == 0;
 	if (s->is_bundle)
-		ret = bundle_open(path, &s->bundle, err)
+		rc = bundle_open(path, &s->bundle, err)
 			|| picture_of_bundle(&s->bundle, &s->picture, err)
 			? -1 : 0;
 	else
-		ret = picture_read(path, &s->picture, err);
+		rc = picture_read(path, &s->picture, err);
 	/* A side that does not verify is one that cannot be read. */
-	if (ret && err->status == STATUS_FAILED)
+	if (rc && err->status == STATUS_FAILED)
 		err->status = STATUS_INPUT;
-	return ret;
+	return rc;
 }
 
 static struct diff_part *add_part(struct diff *d, enum diff_kind kind,
@@ -87,7 +87,7 @@ static void compare_storage(struct diff *d, const struct outputs *a,
 		const struct state_storage *x = &a->state.storage[i];
 		size_t k = 0;
 		while (k < b->state.nstorage
-			&& strcmp(b->state.storage[k].name, x->name))
+			&& strcmp(b->state.storage[k].name, x->name) != 0)
 			k++;
 		if (k == b->state.nstorage)
 			continue;
@@ -112,23 +112,23 @@ static void compare_storage(struct diff *d, const struct outputs *a,
 static int compare_outputs(struct diff *d, struct err *err)
 {
 	struct outputs a = { 0 }, b = { 0 };
-	int ret = -1;
+	int rc = -1;
 	if (outputs_open(&d->a.bundle, &a, err)
 		|| outputs_open(&d->b.bundle, &b, err))
 		goto out;
 	for (size_t i = 0; i < a.noutput; i++)
 		for (size_t k = 0; k < b.noutput; k++)
-			if (!strcmp(a.output[i].pass, b.output[k].pass)
+			if (strcmp(a.output[i].pass, b.output[k].pass) == 0
 				&& a.output[i].output == b.output[k].output
 				&& a.output[i].face == b.output[k].face
 				&& compare_output(d, &a, i, &b, k, err))
 				goto out;
 	compare_storage(d, &a, &b);
-	ret = 0;
+	rc = 0;
 out:
 	outputs_close(&b);
 	outputs_close(&a);
-	return ret;
+	return rc;
 }
 
 /* The name of the image pass, as a bundle's manifest has it; or null. */
@@ -143,7 +143,7 @@ static const char *image_name(const struct bundle *b)
 		const cJSON *name = cJSON_GetObjectItemCaseSensitive(pass,
 			"name");
 		if (cJSON_IsString(kind) && cJSON_IsString(name)
-			&& !strcmp(kind->valuestring, "image"))
+			&& strcmp(kind->valuestring, "image") == 0)
 			return name->valuestring;
 	}
 	return NULL;
@@ -219,7 +219,7 @@ static int is_left_out(const char *path)
 		"render.width", "render.height", "render.fps"	/* see settings */
 	};
 	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-		if (!strcmp(path, other[i]))
+		if (strcmp(path, other[i]) == 0)
 			return 1;
 	return 0;
 }
@@ -308,7 +308,7 @@ static void compare_making(struct diff *d)
 int diff_has_cause(const struct diff *d, const char *kind)
 {
 	for (size_t i = 0; i < d->ncause; i++)
-		if (!strcmp(d->cause[i].kind, kind))
+		if (strcmp(d->cause[i].kind, kind) == 0)
 			return 1;
 	return 0;
 }
@@ -381,7 +381,7 @@ static int measure_output(struct diff_part *p, struct outputs *a,
 	for (int k = 0; k < 2; k++)
 		for (size_t i = 0; i < side[k]->noutput; i++) {
 			const struct output *o = &side[k]->output[i];
-			if (strcmp(o->pass, p->name) || o->output != p->output
+			if (strcmp(o->pass, p->name) != 0 || o->output != p->output
 				|| o->face != p->face)
 				continue;
 			texel[k] = outputs_read(side[k], i, err);
@@ -402,7 +402,7 @@ static int measure_output(struct diff_part *p, struct outputs *a,
 int diff_measure(struct diff *d, struct err *err)
 {
 	struct outputs a = { 0 }, b = { 0 };
-	int are_bundles = d->a.is_bundle && d->b.is_bundle, ret = -1;
+	int are_bundles = d->a.is_bundle && d->b.is_bundle, rc = -1;
 	if (are_bundles && (outputs_open(&d->a.bundle, &a, err)
 		|| outputs_open(&d->b.bundle, &b, err)))
 		goto out;
@@ -416,11 +416,11 @@ int diff_measure(struct diff *d, struct err *err)
 			&& measure_output(p, &a, &b, err))
 			goto out;
 	}
-	ret = 0;
+	rc = 0;
 out:
 	outputs_close(&a);
 	outputs_close(&b);
-	return ret;
+	return rc;
 }
 
 /* Names ------------------------------------------------------------------------ */

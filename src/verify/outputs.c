@@ -24,21 +24,21 @@ static void add_output(struct outputs *o, const struct output *one)
 static int parse_key(const char *key, const char *pass, int *output, int *f)
 {
 	size_t n = strlen(pass);
-	if (strncmp(key, "pass:", 5) || strncmp(key + 5, pass, n)
+	if (strncmp(key, "pass:", 5) != 0 || strncmp(key + 5, pass, n) != 0
 		|| key[5 + n] != ':')
 		return 0;
 	const char *what = key + 6 + n;
 	*output = 0;
 	*f = -1;
-	if (!strncmp(what, "output:", 7) && what[7] >= '0'
+	if (strncmp(what, "output:", 7) == 0 && what[7] >= '0'
 		&& what[7] <= '0' + LIMIT_EXTRA_OUTPUTS
-		&& !strcmp(what + 8, ":raw")) {
+		&& strcmp(what + 8, ":raw") == 0) {
 		*output = what[7] - '0';
 		return 1;
 	}
-	for (int k = 0; k < 6 && !strncmp(what, "face:", 5); k++)
-		if (!strncmp(what + 5, face[k], 2)
-			&& !strcmp(what + 7, ":raw")) {
+	for (int k = 0; k < 6 && strncmp(what, "face:", 5) == 0; k++)
+		if (strncmp(what + 5, face[k], 2) == 0
+			&& strcmp(what + 7, ":raw") == 0) {
 			*f = k;
 			return 1;
 		}
@@ -51,11 +51,11 @@ static void add_pass(struct outputs *o, const char *pass, int width,
 {
 	size_t first = o->noutput;
 	for (size_t i = 0; i < first; i++)
-		if (!strcmp(o->output[i].pass, pass))
+		if (strcmp(o->output[i].pass, pass) == 0)
 			return;
 	for (size_t i = 0; i < o->state.nbuffer; i++) {
 		const struct state_buffer *b = &o->state.buffer[i];
-		if (!strcmp(b->name, pass))
+		if (strcmp(b->name, pass) == 0)
 			add_output(o, &(struct output){ xstrdup(pass), 0, -1,
 				b->width, b->height, b->at, NULL });
 	}
@@ -89,7 +89,7 @@ static const cJSON *timing_of(const cJSON *timings, const char *pass)
 	cJSON_ArrayForEach(timing, timings) {
 		const cJSON *name = cJSON_GetObjectItemCaseSensitive(timing,
 			"name");
-		if (cJSON_IsString(name) && !strcmp(name->valuestring, pass))
+		if (cJSON_IsString(name) && strcmp(name->valuestring, pass) == 0)
 			return timing;
 	}
 	return NULL;

@@ -21,7 +21,7 @@ static int matches(const struct test *test, const char *const *name, size_t n,
 	int is_exact)
 {
 	for (size_t i = 0; i < n; i++)
-		if (is_exact ? !strcmp(test->name, name[i]) :
+		if (is_exact ? strcmp(test->name, name[i]) == 0 :
 		    strstr(test->name, name[i]) != NULL)
 			return 1;
 	return n == 0;
@@ -337,12 +337,12 @@ static int check_from_json(const cJSON *json, struct suite_check *out)
 	if (!cJSON_IsString(metric) || !cJSON_IsString(status))
 		return -1;
 	*out = (struct suite_check) { .metric = xstrdup(metric->valuestring),
-		.is_ok = !strcmp(status->valuestring, "passed"),
+		.is_ok = strcmp(status->valuestring, "passed") == 0,
 		.has_value = cJSON_IsNumber(value),
 		.value = cJSON_IsNumber(value) ? value->valuedouble : 0,
 		.message = xstrdup(cJSON_GetStringValue(message)) };
 	for (int i = SUITE_PASSED + 1; code && i <= SUITE_ERROR; i++)
-		if (!strcmp(code, suite_code_name((enum suite_code)i)))
+		if (strcmp(code, suite_code_name((enum suite_code)i)) == 0)
 			out->code = (enum suite_code)i;
 	if (!out->is_ok && out->code == SUITE_PASSED)
 		out->code = SUITE_MISMATCH;
@@ -390,7 +390,7 @@ static int recall(const struct judging *j, const struct sha256 *key)
 		c->check = xreallocarray(c->check, c->ncheck + 1,
 			sizeof *c->check);
 		c->check[c->ncheck++] = check;
-		if (!check.is_ok && (!strcmp(check.metric, "baseline") ||
+		if (!check.is_ok && (strcmp(check.metric, "baseline") == 0 ||
 		    metric_find(check.metric) < METRIC_COUNT)) {
 			char *actual = judge_picture_path(j, "actual");
 			ok = fs_exists(actual);

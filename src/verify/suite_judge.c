@@ -473,7 +473,7 @@ static int judge_again(struct judging *j, struct err *err)
 	for (size_t i = 0; i < test->nstorage && check->is_ok; i++)
 		for (size_t k = 0; k < v->state.nstorage; k++) {
 			const struct state_storage *s = &v->state.storage[k];
-			if (!strcmp(s->name, test->storage[i].name) &&
+			if (strcmp(s->name, test->storage[i].name) == 0 &&
 			    memcmp(v->file.data + s->at, again.state + s->at,
 			    s->bytes) != 0)
 				judge_fail(check, "rendered twice, storage '%s' "
@@ -572,15 +572,15 @@ static int judge_rewritten(struct suite_check *check, struct judged *v,
 	}
 	for (size_t i = 0; i < again.nbuffer && rc == 0; i++)
 		for (size_t k = 0; k < v->state.nbuffer; k++)
-			if (!strcmp(v->state.buffer[k].name,
-			    again.buffer[i].name))
+			if (strcmp(v->state.buffer[k].name,
+			    again.buffer[i].name) == 0)
 				buf_add(&file, v->file.data +
 					v->state.buffer[k].at,
 					v->state.buffer[k].bytes);
 	for (size_t i = 0; i < again.nstorage && rc == 0; i++)
 		for (size_t k = 0; k < v->state.nstorage; k++)
-			if (!strcmp(v->state.storage[k].name,
-			    again.storage[i].name))
+			if (strcmp(v->state.storage[k].name,
+			    again.storage[i].name) == 0)
 				buf_add(&file, v->file.data +
 					v->state.storage[k].at,
 					v->state.storage[k].bytes);
@@ -626,7 +626,7 @@ static int judge_fixture(struct judging *j, const struct test_storage *fixture,
 
 	free(metric);
 	for (size_t i = 0; i < v->state.nstorage; i++)
-		if (!strcmp(v->state.storage[i].name, fixture->name))
+		if (strcmp(v->state.storage[i].name, fixture->name) == 0)
 			found = &v->state.storage[i];
 	if (rc == 0) {
 		judge_fail(check, "there is no file %s", fixture->reference);

@@ -57,10 +57,10 @@ int suite_is_other_picture(const struct suite_case *c)
 		return 1;
 	for (size_t i = 0; i < c->ncheck; i++) {
 		const char *metric = c->check[i].metric;
-		int is_other = !strncmp(metric, "storage:", 8) ||
-			!strncmp(metric, "gpu_ms", 6);
+		int is_other = strncmp(metric, "storage:", 8) == 0 ||
+			strncmp(metric, "gpu_ms", 6) == 0;
 		for (size_t k = 0; k < sizeof other / sizeof *other; k++)
-			is_other |= !strcmp(metric, other[k]);
+			is_other |= strcmp(metric, other[k]) == 0;
 		if (!is_other && !c->check[i].is_ok)
 			return 1;
 	}

@@ -267,7 +267,7 @@ static void junit_attachments(const struct suite_case *c, const char *root,
 		const char *picture = c->picture[order[k]];
 		char *path = picture ? fs_join(root, picture) : NULL;
 		const char *shown = path;
-		if (path && n > 0 && !strncmp(path, gitlab, n) &&
+		if (path && n > 0 && strncmp(path, gitlab, n) == 0 &&
 		    path[n] == '/')
 			shown = path + n + 1;
 		if (path) {

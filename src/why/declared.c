@@ -227,7 +227,7 @@ static int find_target(const struct declarer *d, const struct manifest *m,
 	int t = test ? -1 : manifest_trace(m, d->request.trace);
 
 	for (size_t i = 0; test && i < m->ntest && t < 0; i++)
-		if (!strcmp(m->test[i].name, test))
+		if (strcmp(m->test[i].name, test) == 0)
 			t = (int)i;
 	return t >= 0 ? t : err_set(err, STATUS_INPUT, "it has no %s '%s'",
 		test ? "test" : "trace", test ? test : d->request.trace);
@@ -405,7 +405,7 @@ static struct list *find_list(struct declarer *d, char **path, size_t npath)
 		size_t k = 0;
 		if (d->list[i]->npath != npath)
 			continue;
-		while (k < npath && !strcmp(d->list[i]->path[k], path[k]))
+		while (k < npath && strcmp(d->list[i]->path[k], path[k]) == 0)
 			k++;
 		if (k == npath) {
 			list_free(l);
@@ -436,8 +436,8 @@ static struct list *list_of(struct declarer *d, const struct inputs *inputs,
 	for (size_t i = 0; i < inputs->ninput; i++) {
 		int is_name = 0;
 		for (size_t k = 0; k < 3 && !d->request.manifest; k++)
-			is_name |= !strcmp(inputs->input[i].path,
-				manifest_name[k]);
+			is_name |= strcmp(inputs->input[i].path,
+				manifest_name[k]) == 0;
 		if (!is_name)
 			path[n++] = xstrdup(inputs->input[i].path);
 	}

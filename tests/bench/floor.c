@@ -324,11 +324,11 @@ int main(int argc, char **argv)
 		width = atoi(argv[3]);
 		height = atoi(argv[4]);
 	}
-	if (!strcmp(argv[1], "cold") && argc == 7)
+	if (strcmp(argv[1], "cold") == 0 && argc == 7)
 		cold(atoi(argv[5]), atoi(argv[6]));
-	else if (!strcmp(argv[1], "image") && argc == 5)
+	else if (strcmp(argv[1], "image") == 0 && argc == 5)
 		image();
-	else if (!strcmp(argv[1], "stat"))
+	else if (strcmp(argv[1], "stat") == 0)
 		stats(argv[2]);
 	else
 		die("usage: floor cold|image|stat ...");

@@ -43,7 +43,7 @@ __attribute__((constructor)) static void start(void)
 	const char *number = getenv("FAULT_ERRNO"), *place = getenv("FAULT_AT");
 	if (is_worker != (getenv("FAULT_WORKER") != NULL))
 		return;
-	is_kill = number && !strcmp(number, "kill");
+	is_kill = number && strcmp(number, "kill") == 0;
 	error = number ? atoi(number) : EIO;
 	at = place ? atol(place) : 1;
 	is_sticky = getenv("FAULT_STICKY") != NULL;
@@ -54,7 +54,7 @@ __attribute__((constructor)) static void start(void)
 /* 1 when this call is to fail; errno is set. */
 static int is_due(const char *name, const char *path)
 {
-	if (!call || strcmp(call, name) || (text && (!path || !strstr(path, text))))
+	if (!call || strcmp(call, name) != 0 || (text && (!path || !strstr(path, text))))
 		return 0;
 	long n = ++count;
 	if (n < at || (n > at && !is_sticky))

@@ -35,10 +35,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			*p++ = '\0';
 	}
 	struct err err = ERR_INIT;
-	int ret = args_parse(argc, argv, table, 1, &operand, &err);
-	if ((ret < 0) != (err.message != NULL))
-		BUG("status %d, message %s", ret, err.message);
-	if (!ret && (whole < -5 || jobs > 64 || !(number >= 0 && number <= 1000)))
+	int rc = args_parse(argc, argv, table, 1, &operand, &err);
+	if ((rc < 0) != (err.message != NULL))
+		BUG("status %d, message %s", rc, err.message);
+	if (!rc && (whole < -5 || jobs > 64 || !(number >= 0 && number <= 1000)))
 		BUG("a bound was passed");
 	err_release(&err);
 	args_list_release(&list);

@@ -17,11 +17,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct image image;
 		struct asset asset = { .kind = kind[i / 2], .vflip = i % 2,
 			.channels = i % 2 };
-		int ret = image_decode(&asset, "asset", data, size, &image, &err);
-		if ((ret < 0) != (err.message != NULL))
-			BUG("status %d, message %s", ret, err.message);
+		int rc = image_decode(&asset, "asset", data, size, &image, &err);
+		if ((rc < 0) != (err.message != NULL))
+			BUG("status %d, message %s", rc, err.message);
 		err_release(&err);
-		if (ret < 0)
+		if (rc < 0)
 			continue;
 		size_t n = (size_t)image.width * (size_t)image.height
 			* (size_t)image.depth * (size_t)image.nface

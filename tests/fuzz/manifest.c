@@ -64,7 +64,7 @@ static void load(struct doc *doc)
 			BUG("%s: %s in %s", errs.err[0].key, errs.err[0].message,
 				text);
 		char *twice = written(&again);
-		if (strcmp(text, twice))
+		if (strcmp(text, twice) != 0)
 			BUG("written as %s, then as %s", text, twice);
 		free(text);
 		free(twice);

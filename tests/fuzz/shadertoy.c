@@ -15,10 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tree *tree = NULL;
 	struct manifest m;
 	char *text = xstrndup((const char *)data, size);
-	int ret = shadertoy_read("export.json", text, size, NULL, &tree, &err);
-	if ((ret < 0) != (err.message != NULL) || (ret < 0) != (tree == NULL))
-		BUG("status %d, message %s", ret, err.message);
-	if (!ret) {
+	int rc = shadertoy_read("export.json", text, size, NULL, &tree, &err);
+	if ((rc < 0) != (err.message != NULL) || (rc < 0) != (tree == NULL))
+		BUG("status %d, message %s", rc, err.message);
+	if (!rc) {
 		if (manifest_load(tree, "stbuild.json", NULL, &m, &errs) < 0)
 			BUG("what was made does not load: %s", errs.err[0].message);
 		manifest_release(&m);

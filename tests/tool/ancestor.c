@@ -59,7 +59,7 @@ static const cJSON *get(const cJSON *table, const char *key)
 {
 	const cJSON *c = cJSON_IsObject(table) ? table->child : NULL;
 
-	while (c && strcmp(c->string, key))
+	while (c && strcmp(c->string, key) != 0)
 		c = c->next;
 	return c;
 }
@@ -118,12 +118,12 @@ static int check_members(const cJSON *table, const struct want *want, size_t n,
 	}
 	for (const cJSON *c = table->child; c; c = c->next) {
 		size_t i = 0;
-		while (i < n && strcmp(want[i].key, c->string))
+		while (i < n && strcmp(want[i].key, c->string) != 0)
 			i++;
 		if (i == n && is_closed)
 			fault("%s has '%s'", where, c->string);
 		for (const cJSON *d = c->next; d; d = d->next)
-			if (!strcmp(d->string, c->string))
+			if (strcmp(d->string, c->string) == 0)
 				fault("%s has '%s' twice", where, c->string);
 	}
 	return nfault == before ? 0 : -1;
@@ -211,7 +211,7 @@ static const cJSON *node_named(const cJSON *root, const char *name)
 {
 	for (const cJSON *c = get(root, "nodes")->child; c; c = c->next)
 		if (cJSON_IsString(get(c, "name")) &&
-		    !strcmp(get(c, "name")->valuestring, name))
+		    strcmp(get(c, "name")->valuestring, name) == 0)
 			return c;
 	return NULL;
 }
@@ -241,7 +241,7 @@ static void check_shader(const cJSON *node, const char *where)
 	if (MEMBERS(node, want, 1, where))
 		return;
 	const char *type = word_of(node, "type", "Image CubeMap Compute", NULL, where);
-	int is_compute = !strcmp(type, "Compute");
+	int is_compute = strcmp(type, "Compute") == 0;
 	if (!get(node, "width") != !get(node, "height"))
 		fault("%s has half a size", where);
 	if (is_compute != (get(node, "localSize") != NULL))
@@ -250,8 +250,8 @@ static void check_shader(const cJSON *node, const char *where)
 		fault("%s: a Compute has a size", where);
 	integer_of(node, "width", 1, 16384, 1, where);
 	integer_of(node, "height", 1, 16384, 1, where);
-	if (get(node, "format") && !strcmp(word_of(node, "format", FORMATS, NULL,
-	    where), "RGBA32F"))
+	if (get(node, "format") && strcmp(word_of(node, "format", FORMATS, NULL,
+	    where), "RGBA32F") == 0)
 		fault("%s.format is written though it is the default", where);
 	if (get(node, "iterations") && (!is_compute ||
 	    integer_of(node, "iterations", 2, 4096, 0, where) == 0))
@@ -307,28 +307,28 @@ static void check_node(const cJSON *root, const cJSON *node, const char *where)
 		"CubeMap Volume LastFrame Keyboard Music", NULL, where);
 	double size = integer_of(node, "size", 1, 16384, 0, where);
 
-	if (!strcmp(class, "GLSLShader")) {
+	if (strcmp(class, "GLSLShader") == 0) {
 		check_shader(node, where);
-	} else if (!strcmp(class, "Texture")) {
+	} else if (strcmp(class, "Texture") == 0) {
 		if (!MEMBERS(node, texture, 1, where))
 			check_data(node, integer_of(node, "width", 1, 16384, 0,
 				where) * integer_of(node, "height", 1, 16384, 0,
 				where) * 4, where);
-	} else if (!strcmp(class, "CubeMap")) {
+	} else if (strcmp(class, "CubeMap") == 0) {
 		if (!MEMBERS(node, cube, 1, where))
 			check_data(node, size * size * 24, where);
-	} else if (!strcmp(class, "Volume")) {
+	} else if (strcmp(class, "Volume") == 0) {
 		double channels = integer_of(node, "channels", 1, 4, 0, where);
 		if (!MEMBERS(node, volume, 1, where) && (channels == 1 ||
 		    channels == 4))
 			check_data(node, size * size * size * channels, where);
 		else
 			fault("%s.channels is %.0f", where, channels);
-	} else if (!strcmp(class, "LastFrame")) {
+	} else if (strcmp(class, "LastFrame") == 0) {
 		const cJSON *ref = node_named(root, text_of(node, "ref"));
 		MEMBERS(node, last, 1, where);
-		if (!ref || strcmp(text_of(ref, "class"), "GLSLShader") ||
-		    strcmp(text_of(ref, "type"), text_of(node, "type")))
+		if (!ref || strcmp(text_of(ref, "class"), "GLSLShader") != 0 ||
+		    strcmp(text_of(ref, "type"), text_of(node, "type")) != 0)
 			fault("%s.ref is no shader of its type", where);
 	} else {
 		MEMBERS(node, bare, 1, where);
@@ -342,8 +342,8 @@ static int is_cyclic(const cJSON *root, const char *name, int depth)
 		return 1;
 	for (const cJSON *l = get(root, "links")->child; l; l = l->next) {
 		const cJSON *start = node_named(root, text_of(l, "start"));
-		if (!strcmp(text_of(l, "end"), name) && start &&
-		    !strcmp(text_of(start, "class"), "GLSLShader") &&
+		if (strcmp(text_of(l, "end"), name) == 0 && start &&
+		    strcmp(text_of(start, "class"), "GLSLShader") == 0 &&
 		    is_cyclic(root, text_of(l, "start"), depth + 1))
 			return 1;
 	}
@@ -380,11 +380,11 @@ static void check_links(const cJSON *root)
 				cJSON_GetArraySize(extra) : 0, 0, where);
 		}
 		for (const cJSON *m = l->next; m; m = m->next)
-			if (!strcmp(text_of(m, "end"), text_of(l, "end")) &&
+			if (strcmp(text_of(m, "end"), text_of(l, "end")) == 0 &&
 			    get(m, "slot") && get(m, "slot")->valuedouble ==
 			    get(l, "slot")->valuedouble)
 				fault("%s: its slot is used twice", where);
-		if (!strcmp(text_of(end, "class"), "RenderOutput")) {
+		if (strcmp(text_of(end, "class"), "RenderOutput") == 0) {
 			if (image)
 				fault("%s is a second link to the output", where);
 			if (l->next)
@@ -392,17 +392,17 @@ static void check_links(const cJSON *root)
 					where);
 			image = text_of(l, "start");
 			output = text_of(end, "name");
-			if (strcmp(text_of(start, "type"), "Image"))
+			if (strcmp(text_of(start, "type"), "Image") != 0)
 				fault("%s: the output is no Image", where);
-			if (strcmp(text_of(l, "filter"), "Linear") ||
-			    strcmp(text_of(l, "wrapMode"), "Clamp") ||
+			if (strcmp(text_of(l, "filter"), "Linear") != 0 ||
+			    strcmp(text_of(l, "wrapMode"), "Clamp") != 0 ||
 			    get(l, "slot")->valuedouble != 0)
 				fault("%s is not Linear, Clamp, 0", where);
 			if (get(start, "width") || get(start, "format") ||
 			    get(start, "extraRenderFormats"))
 				fault("%s: the image has a size, a format or "
 					"outputs", where);
-		} else if (strcmp(text_of(end, "class"), "GLSLShader")) {
+		} else if (strcmp(text_of(end, "class"), "GLSLShader") != 0) {
 			fault("%s ends at a %s", where, text_of(end, "class"));
 		}
 	}
@@ -415,11 +415,11 @@ static void check_links(const cJSON *root)
 	const cJSON *last = get(root, "nodes")->child;
 	while (last && last->next)
 		last = last->next;
-	if (strcmp(text_of(last, "name"), output))
+	if (strcmp(text_of(last, "name"), output) != 0)
 		fault("the output is not the last node");
 	for (const cJSON *n = get(root, "nodes")->child; n; n = n->next)
-		if (!strcmp(text_of(n, "class"), "LastFrame") &&
-		    !strcmp(text_of(n, "ref"), image))
+		if (strcmp(text_of(n, "class"), "LastFrame") == 0 &&
+		    strcmp(text_of(n, "ref"), image) == 0)
 			fault("the last frame of the image is read");
 }
 
@@ -440,8 +440,8 @@ static void check_order(const cJSON *root)
 		snprintf(want, sizeof want, "__feedback_%zu", feedback);
 		if (at == 6)
 			fault("node '%s' is out of order", name);
-		else if (!strcmp(class, "LastFrame") && feedback++ < 1000 &&
-		    strncmp(name, want, strlen(want)))
+		else if (strcmp(class, "LastFrame") == 0 && feedback++ < 1000 &&
+		    strncmp(name, want, strlen(want)) != 0)
 			fault("node '%s' is not named %s", name, want);
 	}
 }
@@ -458,7 +458,7 @@ static void check_uniforms(const cJSON *root)
 	    NULL; u; u = u->next) {
 		const cJSON *value = get(u, "value");
 		int type = 0, n = 0;
-		while (type < 5 && strcmp(types[type], text_of(u, "type")))
+		while (type < 5 && strcmp(types[type], text_of(u, "type")) != 0)
 			type++;
 		if (type == 5) {
 			fault("uniforms.%s has no type", u->string);
@@ -478,7 +478,7 @@ static void check_uniforms(const cJSON *root)
 			const char *source = text_of(node, "source");
 			const char *line = strstr(source, "#line 1");
 			const char *at = strstr(source, u->string);
-			if (!strcmp(text_of(node, "class"), "GLSLShader") &&
+			if (strcmp(text_of(node, "class"), "GLSLShader") == 0 &&
 			    (!at || !line || at > line))
 				fault("'%s' is not declared in front of '%s'",
 					u->string, text_of(node, "name"));
@@ -594,7 +594,7 @@ static void check_state(const cJSON *trace)
 	const unsigned char *b = (const unsigned char *)file.data;
 	uint32_t n = file.len < 12 ? 0 : b[8] | (uint32_t)b[9] << 8 |
 		(uint32_t)b[10] << 16 | (uint32_t)b[11] << 24;
-	if (!n || n > 1 << 20 || n > file.len - 12 || memcmp(b, "STSTATE1", 8)) {
+	if (!n || n > 1 << 20 || n > file.len - 12 || memcmp(b, "STSTATE1", 8) != 0) {
 		fault("state.ststate has no header");
 		goto out;
 	}
@@ -643,7 +643,7 @@ static void check_trace_order(const cJSON *trace)
 	size_t i = 0;
 
 	for (const cJSON *c = trace->child; c && i < NTRACE_KEY; c = c->next, i++)
-		if (strcmp(c->string, trace_keys[i].key))
+		if (strcmp(c->string, trace_keys[i].key) != 0)
 			fault("trace.json has '%s' where '%s' stands", c->string,
 				trace_keys[i].key);
 }
@@ -664,12 +664,12 @@ static void check_artifact(const cJSON *a)
 		return;
 	sha256_of(buf_str(&file), file.len, &sha);
 	if ((double)file.len != get(a, "bytes")->valuedouble ||
-	    strcmp(sha256_hex(&sha, hex), text_of(a, "sha256")))
+	    strcmp(sha256_hex(&sha, hex), text_of(a, "sha256")) != 0)
 		fault("%s is not as recorded", path);
-	if (n > 8 && !strcmp(path + n - 8, ".rgba32f") && file.len % 16)
+	if (n > 8 && strcmp(path + n - 8, ".rgba32f") == 0 && file.len % 16)
 		fault("%s has no whole texels", path);
-	if (n > 4 && !strcmp(path + n - 4, ".png") && (file.len < 26 ||
-	    memcmp(buf_str(&file), "\x89PNG\r\n\x1a\n", 8) ||
+	if (n > 4 && strcmp(path + n - 4, ".png") == 0 && (file.len < 26 ||
+	    memcmp(buf_str(&file), "\x89PNG\r\n\x1a\n", 8) != 0 ||
 	    file.data[24] != 8 || file.data[25] != 2))
 		fault("%s is no PNG of 8-bit RGB", path);
 	buf_release(&file);

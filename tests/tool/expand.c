@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 {
 	struct buf text = BUF_INIT;
 	struct err err = ERR_INIT;
-	int ret = 0;
+	int rc = 0;
 	if (argc < 3) {
 		fputs("usage: expand essl|glsl|lex FILE..\n", stderr);
 		return 2;
@@ -40,8 +40,8 @@ int main(int argc, char **argv)
 			fprintf(stderr, "%s\n", err.message);
 			return 2;
 		}
-	int is_essl = !strcmp(argv[1], "essl");
-	if (!strcmp(argv[1], "lex")) {
+	int is_essl = strcmp(argv[1], "essl") == 0;
+	if (strcmp(argv[1], "lex") == 0) {
 		struct glsl g;
 		glsl_lex(&g, buf_str(&text), text.len);
 		print(&g);
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 			int line, column;
 			preprocess_place(&p, p.fault, &line, &column);
 			fprintf(stderr, "%d: %s\n", line, err.message);
-			ret = 1;
+			rc = 1;
 		} else {
 			print(&p.code);
 		}
@@ -62,5 +62,5 @@ int main(int argc, char **argv)
 	}
 	buf_release(&text);
 	err_release(&err);
-	return ret;
+	return rc;
 }

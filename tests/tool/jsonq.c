@@ -23,7 +23,7 @@ static const cJSON *member(const cJSON *at, const char *name, size_t len)
 	if (!cJSON_IsObject(at))
 		return NULL;
 	for (at = at->child; at; at = at->next)
-		if (strlen(at->string) == len && !strncmp(at->string, name, len))
+		if (strlen(at->string) == len && strncmp(at->string, name, len) == 0)
 			return at;
 	return NULL;
 }
@@ -93,7 +93,7 @@ int main(int argc, char *argv[])
 	if (file != stdin)
 		fclose(file);
 
-	int ret = 2;
+	int rc = 2;
 	/* One document, and nothing behind it. */
 	cJSON *root = cJSON_ParseWithLengthOpts(buf_str(&text), text.len + 1,
 		NULL, 1);
@@ -103,13 +103,13 @@ int main(int argc, char *argv[])
 	}
 	const cJSON *at = root;
 	const char *path = argv[2];
-	while (at && *path && strcmp(path, "#"))
+	while (at && *path && strcmp(path, "#") != 0)
 		at = step(at, &path);
-	ret = at ? print(at, *path == '#') : 1;
-	if (ret)
+	rc = at ? print(at, *path == '#') : 1;
+	if (rc)
 		fprintf(stderr, "jsonq: nothing at '%s'\n", argv[2]);
 out:
 	cJSON_Delete(root);
 	buf_release(&text);
-	return ret;
+	return rc;
 }

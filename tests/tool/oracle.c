@@ -557,7 +557,7 @@ static void add_product(int recipe, int output, const struct sha256 *sha)
 
 	map_put(&objects, sha->byte, SHA256_SIZE, 1);
 	for (size_t i = 0; i < objects.nentry; i++)
-		if (!memcmp(objects.entry[i].key, sha->byte, SHA256_SIZE)) {
+		if (memcmp(objects.entry[i].key, sha->byte, SHA256_SIZE) == 0) {
 			snprintf(name, sizeof name, "%d/%d", recipe, output);
 			map_puts(&products, name, i);
 		}
@@ -1409,7 +1409,7 @@ static void compare_bundles(const struct project *pr)
 				must(fs_hash(p, &x, NULL, &err), &err);
 				must(fs_hash(q, &y, NULL, &err), &err);
 				if (strcmp(a[k], "trace.json") != 0 &&
-				    (strcmp(a[k], b[k]) || !sha256_equal(&x, &y)))
+				    (strcmp(a[k], b[k]) != 0 || !sha256_equal(&x, &y)))
 					complain("%s: %s differs", name, a[k]);
 				free(p);
 				free(q);

@@ -124,7 +124,7 @@ static char *plain_date(const char *s)
 			if (kept > 1)
 				buf_add(&out, s + i, kept);
 			i += n;
-		} else if (!strcmp(s + i, "+00:00") || !strcmp(s + i, "-00:00")) {
+		} else if (strcmp(s + i, "+00:00") == 0 || strcmp(s + i, "-00:00") == 0) {
 			buf_addch(&out, 'Z');
 			break;
 		} else {
@@ -140,7 +140,7 @@ static char *plain_date(const char *s)
 static int same_string(const char *got, const char *want)
 {
 	for (; *got && *want; got++, want++) {
-		if (!strncmp(got, "\xc0\x80", 2) && !strncmp(want, "\xee\x80\x80", 3))
+		if (strncmp(got, "\xc0\x80", 2) == 0 && strncmp(want, "\xee\x80\x80", 3) == 0)
 			got++, want += 2;
 		else if (*got != *want)
 			return 0;
@@ -154,23 +154,23 @@ static int same_scalar(const struct doc *doc, const cJSON *item,
 	char number[32];
 	switch (doc_mark(doc, item)->kind) {
 	case DOC_STRING:
-		return !strcmp(type, "string")
+		return strcmp(type, "string") == 0
 			&& same_string(item->valuestring, want);
 	case DOC_INTEGER:
 		snprintf(number, sizeof number, "%lld", doc_integer(doc, item));
-		return !strcmp(type, "integer") && !strcmp(number, want);
+		return strcmp(type, "integer") == 0 && strcmp(number, want) == 0;
 	case DOC_FLOAT: {
 		double v = strtod(want, NULL);
-		return !strcmp(type, "float") && (v == item->valuedouble
+		return strcmp(type, "float") == 0 && (v == item->valuedouble
 			|| (isnan(v) && isnan(item->valuedouble)));
 	}
 	case DOC_BOOL:
-		return !strcmp(type, "bool")
-			&& !strcmp(want, cJSON_IsTrue(item) ? "true" : "false");
+		return strcmp(type, "bool") == 0
+			&& strcmp(want, cJSON_IsTrue(item) ? "true" : "false") == 0;
 	case DOC_DATE: {
 		char *a = plain_date(item->valuestring), *b = plain_date(want);
-		int is_same = !strcmp(type, date_type(item->valuestring))
-			&& !strcmp(a, b);
+		int is_same = strcmp(type, date_type(item->valuestring)) == 0
+			&& strcmp(a, b) == 0;
 		free(a);
 		free(b);
 		return is_same;
@@ -221,7 +221,7 @@ static void hide_nuls(char *text)
 	for (char *p = text; p && *p; p++) {
 		if (*p != '\\')
 			continue;
-		if (!strncmp(p, "\\u0000", 6))
+		if (strncmp(p, "\\u0000", 6) == 0)
 			memcpy(p, "\\ue000", 6);
 		p += p[1] != '\0';
 	}

@@ -57,7 +57,7 @@ static int write_bundle(const char *path, const char *picture,
 	struct sha256 sha;
 	cJSON *json = trace_json();
 	char *from = at("source-file");
-	int ret = -1;
+	int rc = -1;
 	put("source-file", "copied");
 	sha256_of("copied", 6, &sha);
 	if (bundle_begin(path, 0, &w, err) < 0)
@@ -71,11 +71,11 @@ static int write_bundle(const char *path, const char *picture,
 	CHECK(!bundle_end_file(s, err));
 	CHECK(!bundle_add_copy(&w, "state", "state.ststate", from, &sha, 6,
 		err));
-	ret = bundle_finish(&w, json, NULL, NULL, err);
+	rc = bundle_finish(&w, json, NULL, NULL, err);
 out:
 	cJSON_Delete(json);
 	free(from);
-	return ret;
+	return rc;
 }
 
 /* Entries of the test's folder that begin like folders written aside. */
@@ -153,9 +153,9 @@ static void test_targets(void)
 	put("folder/file", "precious");
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
 		char *path = at(row[i].name);
-		int ret = bundle_begin(path, 0, &w, &err);
-		CHECK_INT(ret, row[i].is_refused ? -1 : 0);
-		CHECK(ret == 0 || err.status == STATUS_INPUT);
+		int rc = bundle_begin(path, 0, &w, &err);
+		CHECK_INT(rc, row[i].is_refused ? -1 : 0);
+		CHECK(rc == 0 || err.status == STATUS_INPUT);
 		bundle_abandon(&w);
 		err_release(&err);
 		free(path);
@@ -282,15 +282,15 @@ static int open_text(const char *text, char **message)
 	struct bundle b;
 	char *path = at("c.sttrace");
 	put("c.sttrace/trace.json", text);
-	int ret = bundle_open(path, &b, &err);
+	int rc = bundle_open(path, &b, &err);
 	if (message)
 		*message = err_text(&err);
-	if (ret < 0)
+	if (rc < 0)
 		CHECK(err.message != NULL && err.status == STATUS_INPUT);
 	err_release(&err);
 	bundle_release(&b);
 	free(path);
-	return ret;
+	return rc;
 }
 
 static char *replaced(const char *text, const char *from, const char *to)

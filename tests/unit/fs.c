@@ -13,19 +13,19 @@
 
 static struct err err;
 
-/* Holds when ret says success; shows the error otherwise. */
-static int works(int ret)
+/* Holds when rc says success; shows the error otherwise. */
+static int works(int rc)
 {
-	if (ret < 0)
+	if (rc < 0)
 		fprintf(stderr, "\t%s\n", err.message);
 	err_release(&err);
-	return !ret;
+	return !rc;
 }
 
-static int fails(int ret, enum status status)
+static int fails(int rc, enum status status)
 {
-	int holds = ret < 0 && err.message && err.status == status;
-	if (ret < 0 && !holds)
+	int holds = rc < 0 && err.message && err.status == status;
+	if (rc < 0 && !holds)
 		fprintf(stderr, "\tstatus %d: %s\n", err.status, err.message);
 	err_release(&err);
 	return holds;
@@ -102,7 +102,7 @@ static void reads(void)
 		big[i] = (char)(i * 31 >> 3);
 	CHECK(works(fs_write("big", big, n, 1, &err)));
 	CHECK(works(fs_read("big", n, &b, &err)));
-	CHECK(b.len == n && !memcmp(b.data, big, n));
+	CHECK(b.len == n && memcmp(b.data, big, n) == 0);
 	CHECK(fails(fs_read("big", n - 1, &b, &err), STATUS_INPUT));
 	buf_release(&b);
 	struct sha256 want, got;

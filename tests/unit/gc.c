@@ -13,20 +13,20 @@
 
 static struct err err;
 
-static int works(int ret)
+static int works(int rc)
 {
-	if (ret < 0)
+	if (rc < 0)
 		fprintf(stderr, "\t%s\n", err.message);
 	err_release(&err);
-	return ret >= 0;
+	return rc >= 0;
 }
 
-static int fails(int ret, const char *words)
+static int fails(int rc, const char *words)
 {
-	int holds = ret < 0 && err.message && err.status == STATUS_MACHINE
+	int holds = rc < 0 && err.message && err.status == STATUS_MACHINE
 		&& strstr(err.message, words);
 	if (!holds)
-		fprintf(stderr, "\tret %d: %s\n", ret,
+		fprintf(stderr, "\tret %d: %s\n", rc,
 			err.message ? err.message : "(no message)");
 	err_release(&err);
 	return holds;
@@ -557,7 +557,7 @@ static void contents(void)
 	CHECK(works(store_each_content_object(s, &content, see_object, &b, &err)));
 	struct sha256 want[2] = { name_of(0), name_of(2) };
 	CHECK_INT(b.len, sizeof want);
-	CHECK(b.len == sizeof want && !memcmp(b.data, want, sizeof want));
+	CHECK(b.len == sizeof want && memcmp(b.data, want, sizeof want) == 0);
 	buf_reset(&b);
 	CHECK(works(store_each_content_object(s, &none, see_object, &b, &err)));
 	CHECK_INT(b.len, 0);
@@ -580,7 +580,7 @@ static void contents(void)
 	CHECK_INT(r.nremoved, 2);
 	CHECK(works(store_each_content_object(s, &content, see_object, &b, &err)));
 	CHECK_INT(b.len, SHA256_SIZE);
-	CHECK(b.len == SHA256_SIZE && !memcmp(b.data, &want[1], SHA256_SIZE));
+	CHECK(b.len == SHA256_SIZE && memcmp(b.data, &want[1], SHA256_SIZE) == 0);
 	CHECK(works(gc_size(s, &size, &err)));
 	CHECK_INT(size, SIZE);
 	buf_release(&b);

@@ -56,7 +56,7 @@ static char *canonical(const char *text)
 static void same(const char *a, const char *b, int want)
 {
 	char *x = canonical(a), *y = canonical(b);
-	if (!CHECK_INT(!strcmp(x, y), want))
+	if (!CHECK_INT(strcmp(x, y) == 0, want))
 		fprintf(stderr, "\t%s\n\t%s\n", a, b);
 	free(x);
 	free(y);

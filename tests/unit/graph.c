@@ -116,7 +116,7 @@ static void finds_mips(void)
 static int has_code(const struct diagnostics *d, const char *code, int pass)
 {
 	for (size_t i = 0; i < d->nitem; i++)
-		if (!strcmp(d->item[i].code, code))
+		if (strcmp(d->item[i].code, code) == 0)
 			return pass < 0 || (d->item[i].npass > 0 &&
 				d->item[i].pass[0] == pass);
 	return 0;

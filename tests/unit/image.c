@@ -480,7 +480,7 @@ static void jpegs(void)
 		CHECK_INT(rgba ? rgba[0] : 0, 77 * 100 / 255);
 		free(rgba);
 		err_release(&err);
-		CHECK_INT(!memcmp(f.data + 6, "Adobe", 5), has_marker);
+		CHECK_INT(memcmp(f.data + 6, "Adobe", 5) == 0, has_marker);
 		memmove(f.data + 2, f.data + 18, f.len - 18);
 		f.len -= 16;
 	}
@@ -574,12 +574,12 @@ static void volumes(void)
 	if (CHECK(!image_decode(&volume, "v", f.data, f.len, &image, &err))) {
 		CHECK(image.width == 1 && image.height == 2 && image.depth == 3
 			&& image.channels == 1 && image.ndata == 6 && image.nface == 1);
-		CHECK(!memcmp(image.data, "abcdef", 6));
+		CHECK(memcmp(image.data, "abcdef", 6) == 0);
 		image_release(&image);
 	}
 	volume.vflip = 1;
 	if (CHECK(!image_decode(&volume, "v", f.data, f.len, &image, &err))) {
-		CHECK(!memcmp(image.data, "badcfe", 6));
+		CHECK(memcmp(image.data, "badcfe", 6) == 0);
 		image_release(&image);
 	}
 	volume.vflip = 0;
@@ -591,7 +591,7 @@ static void volumes(void)
 	buf_add(&f, "abcdef", 6);
 	if (CHECK(!image_decode(&volume, "v", f.data, f.len, &image, &err))) {
 		CHECK_INT(image.channels, 4);
-		CHECK(!memcmp(image.data, "abc\xff" "def\xff", 8));
+		CHECK(memcmp(image.data, "abc\xff" "def\xff", 8) == 0);
 		image_release(&image);
 	}
 	header(&f, 1, 1, 1, 2 | 10 << 16);

@@ -135,9 +135,9 @@ static void test_recognise(void)
 		struct buf bytes = BUF_INIT;
 		enum document kind = DOCUMENT_STTF;
 		buf_addstr(&bytes, row[i].text);
-		int ret = recognise(row[i].name, &bytes, &kind, &err);
-		CHECK_INT(ret, row[i].kind < 0 ? -1 : 0);
-		CHECK_INT(ret < 0 ? -1 : (int)kind, row[i].kind);
+		int rc = recognise(row[i].name, &bytes, &kind, &err);
+		CHECK_INT(rc, row[i].kind < 0 ? -1 : 0);
+		CHECK_INT(rc < 0 ? -1 : (int)kind, row[i].kind);
 		if (!CHECK(!row[i].why || (err.message && err.status == STATUS_INPUT
 				&& (strstr(err.message, row[i].why) || err.file))))
 			fprintf(stderr, "\t%s: %s\n", row[i].name, err.message);

@@ -126,7 +126,7 @@ static void check_marks(void)
 		CHECK_INT(mark->key_line, row[i].key_line);
 		CHECK_INT(mark->key_column, row[i].key_column);
 		CHECK_INT(mark->nraw, strlen(row[i].raw));
-		CHECK(!strncmp(doc.text + mark->raw, row[i].raw, mark->nraw));
+		CHECK(strncmp(doc.text + mark->raw, row[i].raw, mark->nraw) == 0);
 		if (i == 2)
 			CHECK_INT(doc_integer(&doc, item), 9223372036854775807);
 		item = item->next;

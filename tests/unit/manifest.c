@@ -405,7 +405,7 @@ static void check_faults(void)
 			char *said = err_text(err);
 			char *head = xasprintf("f:%d:%d: %s: ", err->line,
 				err->column, faults[i].key);
-			holds &= CHECK(!strncmp(said, head, strlen(head)));
+			holds &= CHECK(strncmp(said, head, strlen(head)) == 0);
 			free(said);
 			free(head);
 			if (faults[i].text)

@@ -51,7 +51,7 @@ static void test_rgba32f(void)
 	uint32_t out[16];
 	float f[16];
 	pixel_to_rgba32f(FORMAT_RGBA32F, word, 1, f);
-	CHECK(!memcmp(f, word, 16));
+	CHECK(memcmp(f, word, 16) == 0);
 	pixel_to_rgba32f(FORMAT_R32F, word, 4, f);
 	memcpy(out, f, sizeof out);
 	for (int i = 0; i < 4; i++) {
@@ -143,7 +143,7 @@ static void test_rows(void)
 		8, 9, 10, 12, 13, 14,
 		0, 1, 2, 4, 5, 6
 	};
-	CHECK(!memcmp(out, want, sizeof want));
+	CHECK(memcmp(out, want, sizeof want) == 0);
 }
 
 int main(void)

@@ -19,7 +19,7 @@ static int same_pixels(const struct buf *file, const uint8_t *texel, int width,
 		&& image.height == (png_uint_32)height;
 	uint8_t *got = xmalloc(n);
 	holds = png_image_finish_read(&image, NULL, got, 0, NULL) && holds
-		&& !memcmp(got, texel, n);
+		&& memcmp(got, texel, n) == 0;
 	free(got);
 	png_image_free(&image);
 	return holds;
@@ -40,7 +40,7 @@ static void test_size(int width, int height)
 	CHECK(!png_encode(texel, width, height, &a, &err));
 	CHECK(!png_encode(texel, width, height, &b, &err));
 	CHECK(same_pixels(&a, texel, width, height, 3));
-	CHECK(b.len == a.len + 3 && !memcmp(b.data + 3, a.data, a.len));
+	CHECK(b.len == a.len + 3 && memcmp(b.data + 3, a.data, a.len) == 0);
 	buf_reset(&a);
 	CHECK(!png_encode_rgba(texel, width, height, &a, &err));
 	CHECK(same_pixels(&a, texel, width, height, 4));
@@ -62,9 +62,9 @@ static void test_chunks(void)
 		const unsigned char *p = (unsigned char *)file.data + at;
 		size_t n = (size_t)p[0] << 24 | (size_t)p[1] << 16
 			| (size_t)p[2] << 8 | p[3];
-		nother += memcmp(p + 4, "IHDR", 4) && memcmp(p + 4, "IDAT", 4)
+		nother += memcmp(p + 4, "IHDR", 4) && memcmp(p + 4, "IDAT", 4) != 0
 			&& memcmp(p + 4, "IEND", 4);
-		nend += !memcmp(p + 4, "IEND", 4);
+		nend += memcmp(p + 4, "IEND", 4) == 0;
 		at += n + 12;
 	}
 	CHECK_INT(at, file.len);

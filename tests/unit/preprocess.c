@@ -267,7 +267,7 @@ static void places(void)
 	CHECK_INT(p.nmacro, 3);
 	CHECK_INT(p.nuse, 3);
 	for (size_t i = 0; i < p.nuse; i++)
-		CHECK(strcmp(p.macro[p.use[i].macro].name, "UNUSED"));
+		CHECK(strcmp(p.macro[p.use[i].macro].name, "UNUSED") != 0);
 	preprocess_release(&p);
 	err_release(&err);
 }

@@ -14,24 +14,24 @@
 static int child(const char *part)
 {
 	char byte;
-	if (!strcmp(part, "echo")) {
+	if (strcmp(part, "echo") == 0) {
 		while (read(3, &byte, 1) == 1)
 			if (write(3, &byte, 1) != 1)
 				return 9;
 		return 7;
 	}
-	if (!strcmp(part, "null")) {
+	if (strcmp(part, "null") == 0) {
 		/* stdin is empty, stdout is open, nothing is open above 3. */
 		int ok = read(0, &byte, 1) == 0 && write(1, "x", 1) == 1;
 		for (int fd = 4; fd < 64 && ok; fd++)
 			ok = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
 		return ok ? 0 : 1;
 	}
-	if (!strcmp(part, "crash")) {
+	if (strcmp(part, "crash") == 0) {
 		signal(SIGSEGV, SIG_DFL);
 		raise(SIGSEGV);
 	}
-	if (!strcmp(part, "hang"))
+	if (strcmp(part, "hang") == 0)
 		for (;;)
 			pause();
 	return 99;

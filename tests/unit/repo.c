@@ -256,13 +256,13 @@ static void test_head(void)
 	CHECK_INT(repo_head(r, &c, &err), 0);
 	CHECK_INT(dirty(r, "a", "one\n"), 1);
 	want = ask("head", "git describe --tags --always");
-	CHECK(!strncmp(want, "v1-2-g", 6));
+	CHECK(strncmp(want, "v1-2-g", 6) == 0);
 	CHECK_STR(c.describe, want);
 	free(want);
 	CHECK_STR(c.summary, "third");
 	repo_commit_release(&c);
 	CHECK_INT(repo_resolve(r, "side", &c, &err), 0);
-	CHECK(!strncmp(c.summary, "caf\xef\xbf\xbd ", 7));
+	CHECK(strncmp(c.summary, "caf\xef\xbf\xbd ", 7) == 0);
 	CHECK(c.branch == NULL);
 	repo_commit_release(&c);
 
@@ -523,7 +523,7 @@ static void test_kinds(void)
 	free(path);
 	CHECK_INT(repo_head(r, &c, &err), 0);
 	CHECK_STR(c.branch, "wt");
-	CHECK(!strncmp(c.describe, "v2-4-g", 6));
+	CHECK(strncmp(c.describe, "v2-4-g", 6) == 0);
 	CHECK_INT(dirty(r, "a", "wt\n"), 0);
 	repo_commit_release(&c);
 	repo_close(r);
@@ -535,7 +535,7 @@ static void test_kinds(void)
 	r = open_at("shallow", NULL);
 	CHECK_INT(repo_head(r, &c, &err), 0);
 	CHECK_INT(strlen(c.describe), 7);
-	CHECK(!strncmp(c.describe, c.id, 7));
+	CHECK(strncmp(c.describe, c.id, 7) == 0);
 	repo_commit_release(&c);
 	CHECK_INT(repo_resolve(r, "HEAD~1", &c, &err), 0);
 	repo_commit_release(&c);

@@ -51,7 +51,7 @@ static void check(struct repo *r, const char *repo, const char *rev)
 	struct repo_commit c;
 	char *want = git_finds(repo, rev);
 	int rc = repo_resolve(r, rev, &c, &err);
-	if (!CHECK(rc == 0 ? !strcmp(c.id, want) : !*want))
+	if (!CHECK(rc == 0 ? strcmp(c.id, want) == 0 : !*want))
 		fprintf(stderr, "\t%s in %s: %s, not %s\n", rev, repo,
 			rc ? err.message : c.id, want);
 	if (rc) {

@@ -397,8 +397,8 @@ static void texts(void)
 {
 	reset(PASS_IMAGE, DIALECT_ESSL);
 	struct shader s = build(IMAGE, &best, NULL);
-	CHECK(!strncmp(s.stage, "#version 300 es\nprecision highp float;\n", 39));
-	CHECK(!strncmp(s.vertex, "#version 300 es\n", 16) && !s.is_compute);
+	CHECK(strncmp(s.stage, "#version 300 es\nprecision highp float;\n", 39) == 0);
+	CHECK(strncmp(s.vertex, "#version 300 es\n", 16) == 0 && !s.is_compute);
 	HOLDS(s.stage, "precision highp sampler3D;", "!#define",
 		"uniform sampler2D iChannel3;", "!iChannel4", "iChannelTime[4]",
 		"} iCh3;", "!iAudio", "!CLAMP", "!iIteration", "!layout",
@@ -417,18 +417,18 @@ static void texts(void)
 
 	reset(PASS_IMAGE, DIALECT_GLSL);
 	s = build(IMAGE, &best, NULL);
-	CHECK(!strncmp(s.stage, "#version 430 core\n", 18));
+	CHECK(strncmp(s.stage, "#version 430 core\n", 18) == 0);
 	HOLDS(s.stage, "!precision", "!#define", "const vec4 iMusicMeta",
 		"iChannelResolution[16]",
 		"sampleAudioWaveform", "!iCh0", "!iIteration");
 	shader_release(&s);
 	s = build(IMAGE, &old, NULL);
-	CHECK(!strncmp(s.stage, "#version 410 core\n", 18));
+	CHECK(strncmp(s.stage, "#version 410 core\n", 18) == 0);
 	shader_release(&s);
 	s = build(IMAGE "vec4 f() { return texture2D(iChannel0, vec2(0)); }", &best,
 		NULL);
-	CHECK(!strncmp(s.stage, "#version 410 core\n", 18));
-	CHECK(!strncmp(s.vertex, "#version 410 core\n", 18));
+	CHECK(strncmp(s.stage, "#version 410 core\n", 18) == 0);
+	CHECK(strncmp(s.vertex, "#version 410 core\n", 18) == 0);
 	shader_release(&s);
 
 	reset(PASS_BUFFER, DIALECT_ESSL);
@@ -530,7 +530,7 @@ static void ids(void)
 	struct shader base = build(IMAGE, &best, NULL);
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct shader s = build(row[i].text, &best, NULL);
-		CHECK_INT(!strcmp(buf_str(&s.tokens), buf_str(&base.tokens)),
+		CHECK_INT(strcmp(buf_str(&s.tokens), buf_str(&base.tokens)) == 0,
 			row[i].is_same_tokens);
 		CHECK_INT(sha256_equal(&s.program_id, &base.program_id),
 			row[i].is_same_program);

@@ -36,13 +36,13 @@ static struct tree *read_text(const char *text, const char *media)
 	int old = dup(STDERR_FILENO);
 	if (!CHECK(said != NULL && old >= 0 && dup2(fileno(said), STDERR_FILENO) >= 0))
 		exit(1);
-	int ret = shadertoy_read("x.json", text, strlen(text), media, &tree, &err);
+	int rc = shadertoy_read("x.json", text, strlen(text), media, &tree, &err);
 	dup2(old, STDERR_FILENO);
 	close(old);
 	rewind(said);
 	warning[fread(warning, 1, sizeof warning - 1, said)] = '\0';
 	fclose(said);
-	if (!CHECK_INT(ret, 0))
+	if (!CHECK_INT(rc, 0))
 		fprintf(stderr, "\t%s\n", err.message);
 	CHECK(tree != NULL);
 	err_release(&err);
@@ -489,7 +489,7 @@ static void test_missing(void)
 		return;
 	CHECK_STR(m.pass[0].name, "keyboard-2");
 	CHECK_STR(m.pass[2].name, "Buf A-2");
-	CHECK(strcmp(m.pass[1].source, m.pass[2].source));
+	CHECK(strcmp(m.pass[1].source, m.pass[2].source) != 0);
 	const struct asset *a = asset_of(&m, "keyboard-2", 0);
 	const struct asset *b = asset_of(&m, "keyboard-2", 1);
 	const struct asset *c = asset_of(&m, "keyboard-2", 2);
@@ -534,7 +534,7 @@ static void test_missing(void)
 	const char *path;
 	for (; (path = tree_memory_file(t, i, &data, &n)); i++) {
 		CHECK_STR(tree_memory_file(again, i, &data2, &n2), path);
-		CHECK(n == n2 && !memcmp(data, data2, n));
+		CHECK(n == n2 && memcmp(data, data2, n) == 0);
 	}
 	CHECK_INT(i, 1 + 3 + 6);	/* v.webm and webcam are pictures, too */
 	tree_free(again);

@@ -286,7 +286,7 @@ static void nests(void)
 static const struct input *input(const struct inputs *in, const char *path)
 {
 	for (size_t i = 0; i < in->ninput; i++)
-		if (!strcmp(in->input[i].path, path))
+		if (strcmp(in->input[i].path, path) == 0)
 			return &in->input[i];
 	return NULL;
 }

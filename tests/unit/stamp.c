@@ -30,7 +30,7 @@ static void test_stamp(void)
 	stamp_text(mapped, 1, NULL, &text);
 	CHECK(strstr(buf_str(&text), "file stamp-library 3 ") != NULL);
 	CHECK(strstr(buf_str(&text), "\nfolder /usr/share/glvnd/egl_vendor.d ") ||
-		!strncmp(buf_str(&text), "folder /usr/share/glvnd", 23));
+		strncmp(buf_str(&text), "folder /usr/share/glvnd", 23) == 0);
 	buf_release(&text);
 
 	/* Each thing that it stands for. */
@@ -77,7 +77,7 @@ static void test_stamp(void)
 static const char *find(const struct lines *l, const char *start)
 {
 	for (size_t i = 0; i < l->nline; i++)
-		if (!strncmp(l->line[i], start, strlen(start)))
+		if (strncmp(l->line[i], start, strlen(start)) == 0)
 			return l->line[i];
 	return NULL;
 }
@@ -98,12 +98,12 @@ static void test_identity(void)
 	CHECK(!identity_libraries(&none, &maps, &out, &err));
 	CHECK_INT(out.nline, maps.nline);
 	for (size_t i = 0; i < out.nline; i++)
-		CHECK(!strncmp(out.line[i], "lib.", 4) && strchr(out.line[i], ' '));
+		CHECK(strncmp(out.line[i], "lib.", 4) == 0 && strchr(out.line[i], ' '));
 	lines_release(&out);
 	/* Mapped before: no part of the driver, but libm. */
 	CHECK(!identity_libraries(&maps, &maps, &out, &err));
 	for (size_t i = 0; i < out.nline; i++)
-		CHECK(!strncmp(out.line[i], "lib.libm", 8));
+		CHECK(strncmp(out.line[i], "lib.libm", 8) == 0);
 	lines_release(&out);
 	lines_release(&maps);
 

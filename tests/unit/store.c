@@ -18,22 +18,22 @@
 
 static struct err err;
 
-/* Holds when ret says success; shows the error otherwise. */
-static int works(int ret)
+/* Holds when rc says success; shows the error otherwise. */
+static int works(int rc)
 {
-	if (ret < 0)
+	if (rc < 0)
 		fprintf(stderr, "\t%s\n", err.message);
 	err_release(&err);
-	return ret >= 0;
+	return rc >= 0;
 }
 
 /* Holds for an error of the machine whose message has the words. */
-static int fails(int ret, const char *words)
+static int fails(int rc, const char *words)
 {
-	int holds = ret < 0 && err.message && err.status == STATUS_MACHINE
+	int holds = rc < 0 && err.message && err.status == STATUS_MACHINE
 		&& strstr(err.message, words);
 	if (!holds)
-		fprintf(stderr, "\tret %d, status %d: %s\n", ret, err.status,
+		fprintf(stderr, "\tret %d, status %d: %s\n", rc, err.status,
 			err.message ? err.message : "(no message)");
 	err_release(&err);
 	return holds;
@@ -209,8 +209,8 @@ static void statements(void)
 			SQLITE_OK);
 		while (sqlite3_step(stmt) == SQLITE_ROW) {
 			const char *detail = (const char *)sqlite3_column_text(stmt, 3);
-			if (!CHECK(!strstr(detail, "SCAN") || !strcmp(detail,
-				"SCAN CONSTANT ROW")))
+			if (!CHECK(!strstr(detail, "SCAN") || strcmp(detail,
+				"SCAN CONSTANT ROW") == 0))
 				fprintf(stderr, "\t%s: %s\n", sql[i].name, detail);
 		}
 		sqlite3_finalize(stmt);
@@ -241,7 +241,7 @@ static void objects(void)
 	CHECK_INT(object_has(s, &sha, 3), 1);
 	CHECK_INT(object_has(s, &sha, 4), 0);
 	CHECK_INT(object_read(s, &sha, data, 3), 1);
-	CHECK(!memcmp(data, "abc", 3));
+	CHECK(memcmp(data, "abc", 3) == 0);
 	/* A wrong size is a miss and no reason to remove it. */
 	CHECK_INT(object_read(s, &sha, data, 2), 0);
 	CHECK_INT(object_read(s, &sha, data, 4), 0);
@@ -444,7 +444,7 @@ static void programs(void)
 		CHECK_INT(got.ok, 1);
 		CHECK_STR(got.log, p.log);
 		CHECK_INT(got.nreflection, 3);
-		CHECK(!memcmp(got.reflection, "a\0b", 3));
+		CHECK(memcmp(got.reflection, "a\0b", 3) == 0);
 		program_row_release(&got);
 		CHECK(!got.log);
 	}
@@ -595,7 +595,7 @@ static void memos(void)
 	buf_addstr(&b, "<");
 	CHECK_INT(store_memo(s, "null", &key, &b), 1);
 	CHECK_INT(b.len, 4);
-	CHECK(!memcmp(b.data, "<a\0b", 4));
+	CHECK(memcmp(b.data, "<a\0b", 4) == 0);
 	CHECK(works(store_add_memo(s, "null", &key, "c", 1, &err)));
 	buf_reset(&b);
 	CHECK_INT(store_memo(s, "null", &key, &b), 1);
@@ -928,7 +928,7 @@ static void locks(void)
 	CHECK(read(said, text, sizeof text - 1) > 0);
 	snprintf(want, sizeof want, "stbuild: waiting for pid %ld on ",
 		(long)holder);
-	CHECK(!strncmp(text, want, strlen(want)));
+	CHECK(strncmp(text, want, strlen(want)) == 0);
 	CHECK(strstr(text, ": stbuild capture hero\n"));
 	CHECK_INT(waitpid(waiter, NULL, WNOHANG), 0);
 	/* New builders wait behind it; readers do not. */
@@ -1220,23 +1220,23 @@ static void full_disk(void)
 			struct sha256 sha;
 			char *big = xcalloc(1, 100 * 1024);
 			setrlimit(RLIMIT_FSIZE, &r);
-			int ret = store_open("full", STORE_BUILD, "x", &s, &err);
-			if (!ret)
-				ret = object_write("full", big, 100 * 1024, &sha, &err);
-			if (!ret)
-				ret = store_begin(s, &err);
-			for (int i = 0; i < 3000 && !ret; i++) {
+			int rc = store_open("full", STORE_BUILD, "x", &s, &err);
+			if (!rc)
+				rc = object_write("full", big, 100 * 1024, &sha, &err);
+			if (!rc)
+				rc = store_begin(s, &err);
+			for (int i = 0; i < 3000 && !rc; i++) {
 				struct sha256 a = h(i);
-				ret = store_add_alias(s, &a, &a, &err);
+				rc = store_add_alias(s, &a, &a, &err);
 			}
-			if (!ret)
-				ret = store_commit(s, &err);
-			int is_right = !ret || (err.status == STATUS_MACHINE
+			if (!rc)
+				rc = store_commit(s, &err);
+			int is_right = !rc || (err.status == STATUS_MACHINE
 				&& strstr(err.message, "full/"));
 			if (!is_right)
 				fprintf(stderr, "\t%s\n", err.message);
 			store_close(s);
-			_exit(!is_right ? 1 : ret ? 2 : 0);
+			_exit(!is_right ? 1 : rc ? 2 : 0);
 		}
 		int status = wait_for(pid);
 		CHECK(status == 0 || status == 2);

@@ -62,9 +62,9 @@ static void test_round_trip(void)
 		"\"buffer_formats\":{\"Add\":\"rg32f\",\"mid\":\"rgba16f\","
 		"\"zoom\":\"rgba32f\"},\"storage_buffers\":{\"a\":12,\"p\":7}}";
 	CHECK_STR(s.header, header);
-	CHECK(!memcmp(file.data, "STSTATE1", 8));
+	CHECK(memcmp(file.data, "STSTATE1", 8) == 0);
 	CHECK_INT(get_u32le(file.data + 8), strlen(header));
-	CHECK(!memcmp(file.data + 12, header, strlen(header)));
+	CHECK(memcmp(file.data + 12, header, strlen(header)) == 0);
 
 	CHECK(!state_read("x", file.data, file.len, &r, &err));
 	CHECK_INT(r.version, 4);
@@ -141,14 +141,14 @@ static int read_header(const char *header, size_t npayload, char **message)
 	buf_addstr(&file, header);
 	for (size_t i = 0; i < npayload; i++)
 		buf_addch(&file, 0);
-	int ret = state_read("s.ststate", file.data, file.len, &s, &err);
-	if (ret < 0)
+	int rc = state_read("s.ststate", file.data, file.len, &s, &err);
+	if (rc < 0)
 		CHECK(err.message && err.status == STATUS_INPUT);
 	*message = err_text(&err);
 	err_release(&err);
 	state_release(&s);
 	buf_release(&file);
-	return ret;
+	return rc;
 }
 
 #define HEAD(v) "{\"format\":" #v ",\"project\":\"p\",\"width\":2," \
@@ -221,9 +221,9 @@ static void test_versions(void)
 	};
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
 		char *message;
-		int ret = read_header(row[i].header, row[i].npayload, &message);
-		if (!CHECK(row[i].says ? ret < 0
-			&& strstr(message, row[i].says) : ret == 0))
+		int rc = read_header(row[i].header, row[i].npayload, &message);
+		if (!CHECK(row[i].says ? rc < 0
+			&& strstr(message, row[i].says) : rc == 0))
 			fprintf(stderr, "\t%s\n\t%s\n", row[i].header, message);
 		free(message);
 	}

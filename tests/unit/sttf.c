@@ -32,18 +32,18 @@ static int read_text(const char *text, size_t n, struct tree **tree,
 	const char *path = NULL;
 	for (size_t i = 0; (path = tree_memory_file(*tree, i, &data, &ndata));
 		i++)
-		if (!strcmp(path, "stbuild.json"))
+		if (strcmp(path, "stbuild.json") == 0)
 			break;
 	if (!CHECK(path != NULL))
 		return -1;
-	int ret = json_read("stbuild.json", data, ndata, JSON_PLAIN, &doc, &err);
-	if (!ret)
-		ret = manifest_from_doc(&doc, DIALECT_ESSL, m, &errs);
-	CHECK_INT(ret, 0);
+	int rc = json_read("stbuild.json", data, ndata, JSON_PLAIN, &doc, &err);
+	if (!rc)
+		rc = manifest_from_doc(&doc, DIALECT_ESSL, m, &errs);
+	CHECK_INT(rc, 0);
 	err_release(&err);
 	errs_release(&errs);
 	doc_release(&doc);
-	return ret;
+	return rc;
 }
 
 static void done(struct tree *tree, struct manifest *m)
@@ -62,7 +62,7 @@ static void get_file(struct tree *tree, const char *path, struct buf *out)
 	const char *p;
 	buf_reset(out);
 	for (size_t i = 0; (p = tree_memory_file(tree, i, &data, &n)); i++) {
-		if (!strcmp(p, path)) {
+		if (strcmp(p, path) == 0) {
 			buf_add(out, data, n);
 			return;
 		}
@@ -351,8 +351,8 @@ static void test_refused(void)
 		struct manifest m;
 		char *message;
 		char *text = replaced(foreign, row[i].from, row[i].to);
-		int ret = read_text(text, strlen(text), &tree, &m, &message);
-		if (!CHECK(ret < 0 && strstr(message, row[i].says)))
+		int rc = read_text(text, strlen(text), &tree, &m, &message);
+		if (!CHECK(rc < 0 && strstr(message, row[i].says)))
 			fprintf(stderr, "\t%s -> %s: %s\n", row[i].from,
 				row[i].to, message ? message : "read");
 		done(tree, &m);
@@ -366,7 +366,7 @@ static void test_refused(void)
 	char *bad = replaced(text, "\"type\":\"CubeMap\"}",
 		"\n\"type\":\"Cubemap\"}");
 	CHECK_INT(read_text(bad, strlen(bad), &tree, &m, &message), -1);
-	CHECK(message && !strncmp(message, "x.sttf:4:8: ", 12));
+	CHECK(message && strncmp(message, "x.sttf:4:8: ", 12) == 0);
 	free(message);
 	free(bad);
 	free(text);
@@ -485,14 +485,14 @@ static int setup(struct fixture *f, const char *text)
 	struct err err = ERR_INIT;
 	struct errs errs = ERRS_INIT;
 	struct doc doc = { 0 };
-	int ret = json_read("p", text, strlen(text), JSON_PLAIN, &doc, &err);
+	int rc = json_read("p", text, strlen(text), JSON_PLAIN, &doc, &err);
 	*f = (struct fixture) { 0 };
-	if (!ret)
-		ret = manifest_from_doc(&doc, DIALECT_ESSL, &f->m, &errs);
-	if (!ret)
-		ret = variant_init(&f->v, &f->m, NULL,
+	if (!rc)
+		rc = manifest_from_doc(&doc, DIALECT_ESSL, &f->m, &errs);
+	if (!rc)
+		rc = variant_init(&f->v, &f->m, NULL,
 			&(struct variant_options) { 0 }, &err);
-	if (!CHECK_INT(ret, 0) && errs.nerr)
+	if (!CHECK_INT(rc, 0) && errs.nerr)
 		fprintf(stderr, "\t%s\n", errs.err[0].message);
 	for (size_t i = 0; i < sizeof texel; i++)
 		texel[i] = (uint8_t)(i * 37);
@@ -507,7 +507,7 @@ static int setup(struct fixture *f, const char *text)
 	err_release(&err);
 	errs_release(&errs);
 	doc_release(&doc);
-	return ret;
+	return rc;
 }
 
 static void teardown(struct fixture *f)
@@ -519,7 +519,7 @@ static void teardown(struct fixture *f)
 static const cJSON *named(const cJSON *list, const char *name)
 {
 	for (const cJSON *c = list->child; c; c = c->next)
-		if (!strcmp(cJSON_GetObjectItem(c, "name")->valuestring, name))
+		if (strcmp(cJSON_GetObjectItem(c, "name")->valuestring, name) == 0)
 			return c;
 	return NULL;
 }
@@ -556,7 +556,7 @@ static void test_written(void)
 		goto out;
 	CHECK(!sttf_write(&f.v, f.source, f.image, &out, &err));
 	CHECK(!sttf_write(&f.v, f.source, f.image, &again, &err));
-	CHECK(out.len == again.len && !memcmp(out.data, again.data, out.len));
+	CHECK(out.len == again.len && memcmp(out.data, again.data, out.len) == 0);
 	CHECK(!strchr(buf_str(&out), '\n'));
 	CHECK(!json_parse("w", buf_str(&out), out.len, &json, &err));
 	/* Keys sorted. */
@@ -606,7 +606,7 @@ static void test_written(void)
 	struct buf data = BUF_INIT;
 	const char *text = text_of(named(nodes, "grey"), "data");
 	CHECK(!base64_decode(text, strlen(text), &data));
-	CHECK(data.len == 24 && !memcmp(data.data, grey, 8));
+	CHECK(data.len == 24 && memcmp(data.data, grey, 8) == 0);
 	buf_release(&data);
 	const cJSON *uniforms = cJSON_GetObjectItem(json, "uniforms");
 	const cJSON *z = cJSON_GetObjectItem(uniforms, "z");
@@ -653,8 +653,8 @@ static void check_pass(const struct pass *got, const struct pass *want,
 	CHECK_INT(got->height, want->height);
 	CHECK_INT(got->format, want->format);
 	CHECK_INT(got->iterations, want->iterations);
-	CHECK(!memcmp(got->local_size, want->local_size,
-		sizeof got->local_size));
+	CHECK(memcmp(got->local_size, want->local_size,
+		sizeof got->local_size) == 0);
 	CHECK_INT(got->nextra_output, want->nextra_output);
 	for (int i = 0; i < want->nextra_output; i++)
 		CHECK_INT(got->extra_output[i], want->extra_output[i]);
@@ -728,7 +728,7 @@ static void test_round_trip(void)
 		struct image image;
 		size_t want = 0;
 		while (want < f.m.nasset
-			&& strcmp(f.m.asset[want].name, m.asset[i].name))
+			&& strcmp(f.m.asset[want].name, m.asset[i].name) != 0)
 			want++;
 		if (!CHECK(want > 0 && want < f.m.nasset))
 			continue;
@@ -747,7 +747,7 @@ static void test_round_trip(void)
 		CHECK_INT(image.channels, b->channels);
 		CHECK_INT(image.is_float, b->is_float);
 		CHECK(image.ndata == b->ndata
-			&& !memcmp(image.data, b->data, b->ndata));
+			&& memcmp(image.data, b->data, b->ndata) == 0);
 		image_release(&image);
 	}
 	/* The text, as other readers get it. */
@@ -821,13 +821,13 @@ static void test_corpus(void)
 		struct manifest m;
 		char *message = NULL, *path;
 		size_t len = strlen(e->d_name);
-		if (len < 5 || strcmp(e->d_name + len - 5, ".sttf"))
+		if (len < 5 || strcmp(e->d_name + len - 5, ".sttf") != 0)
 			continue;
 		path = fs_join(dir, e->d_name);
 		CHECK(!fs_read(path, 1u << 28, &text, &err));
 		if (CHECK(!read_text(buf_str(&text), text.len, &tree, &m,
 			&message)))
-			CHECK(m.npass > 0 && strcmp(m.name, "fallback"));
+			CHECK(m.npass > 0 && strcmp(m.name, "fallback") != 0);
 		else
 			fprintf(stderr, "\t%s: %s\n", e->d_name, message);
 		n++;

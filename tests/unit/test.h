@@ -26,7 +26,7 @@ static inline int test_check(int holds, const char *file, int line,
 static inline int test_str(const char *got, const char *want,
 	const char *file, int line)
 {
-	int holds = got && want ? !strcmp(got, want) : got == want;
+	int holds = got && want ? strcmp(got, want) == 0 : got == want;
 	if (!test_check(holds, file, line, "strings are equal"))
 		fprintf(stderr, "\tgot:  %s\n\twant: %s\n", got ? got : "(null)",
 			want ? want : "(null)");

@@ -77,8 +77,8 @@ static void check_marks(void)
 			& CHECK_INT(mark->key_line, row[i].key_line)
 			& CHECK_INT(mark->key_column, row[i].key_column)
 			& CHECK_INT(mark->nraw, strlen(row[i].raw));
-		holds &= CHECK(!strncmp(doc.text + mark->raw, row[i].raw,
-			mark->nraw));
+		holds &= CHECK(strncmp(doc.text + mark->raw, row[i].raw,
+			mark->nraw) == 0);
 		if (!holds)
 			fprintf(stderr, "\trow %zu\n", i);
 	}

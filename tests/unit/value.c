@@ -91,8 +91,8 @@ static void check_json(void)
 			if (v.type == VALUE_INT || v.type == VALUE_BOOL)
 				CHECK_INT(again.i, v.i);
 			else
-				CHECK(!memcmp(again.f, v.f, sizeof *v.f
-					* (size_t)value_components(v.type)));
+				CHECK(memcmp(again.f, v.f, sizeof *v.f
+					* (size_t)value_components(v.type)) == 0);
 			cJSON_Delete(back);
 		}
 		cJSON_Delete(json);
@@ -134,9 +134,9 @@ static void check_quantities(void)
 	};
 	for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
 		uint64_t n = 7;
-		int ret = bytes_parse(bytes[i].text, &n);
-		CHECK_INT(ret ? -1 : (long long)n, bytes[i].n);
-		CHECK(!ret || n == 7);
+		int rc = bytes_parse(bytes[i].text, &n);
+		CHECK_INT(rc ? -1 : (long long)n, bytes[i].n);
+		CHECK(!rc || n == 7);
 	}
 	double s = 7;
 	CHECK(!age_parse("30d", &s) && s == 2592000);

@@ -77,7 +77,7 @@ static struct repo *open_repo(const char *name)
 static int index_of(const struct walk *w, const char *id)
 {
 	for (size_t i = 0; i < w->ncommit; i++)
-		if (!strcmp(w->commit[i].id, id))
+		if (strcmp(w->commit[i].id, id) == 0)
 			return (int)i;
 	return -1;
 }

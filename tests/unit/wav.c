@@ -18,7 +18,7 @@ static void test_header(void)
 
 	wav_header(3, 44100, &out);
 	CHECK_INT(out.len, WAV_HEADER_BYTES);
-	CHECK(out.len == sizeof want && !memcmp(out.data, want, sizeof want));
+	CHECK(out.len == sizeof want && memcmp(out.data, want, sizeof want) == 0);
 	buf_reset(&out);
 	/* An hour, the longest. */
 	wav_header(3600 * 44100, 44100, &out);
@@ -67,7 +67,7 @@ static void test_order(void)
 	unsigned char out[sizeof want];
 
 	wav_samples(pair, 2, out);
-	CHECK(!memcmp(out, want, sizeof want));
+	CHECK(memcmp(out, want, sizeof want) == 0);
 }
 
 int main(void)

@@ -326,11 +326,11 @@ static void test_bits(void)
 		texture(11, test[i].texel, test[i].width, test[i].height);
 		upload(10, test[i].data, test[i].n);
 		read_back(10, got, test[i].n);
-		CHECK(!memcmp(got, test[i].data, test[i].n));
+		CHECK(memcmp(got, test[i].data, test[i].n) == 0);
 		OK(worker_texture_copy(w, 11, 10, &err));
 		OK(worker_texture_clear(w, 10, &err));
 		read_back(11, got, test[i].n);
-		CHECK(!memcmp(got, test[i].data, test[i].n));
+		CHECK(memcmp(got, test[i].data, test[i].n) == 0);
 		read_back(10, got, test[i].n);
 		for (size_t k = 0; k < test[i].n; k++)
 			CHECK_INT(got[k], 0);
@@ -349,8 +349,8 @@ static void test_bits(void)
 		d.nuniform = 1;
 		draw(&d);
 		read_back(10, px, sizeof px);
-		CHECK(!memcmp(&px[0], &u.f[0], 8));
-		CHECK(!memcmp(&px[3], &u.f[3], 4));
+		CHECK(memcmp(&px[0], &u.f[0], 8) == 0);
+		CHECK(memcmp(&px[3], &u.f[3], 4) == 0);
 		CHECK((px[2] & 0x7f800000) == 0x7f800000 && px[2] & 0x7fffff);
 	}
 }
@@ -457,7 +457,7 @@ static void test_volume(void)
 	OK(worker_texture_new(w, 32, &v, &err));
 	upload(32, px, sizeof px);
 	read_back(32, got, sizeof got);
-	CHECK(!memcmp(px, got, sizeof px));
+	CHECK(memcmp(px, got, sizeof px) == 0);
 	float seen[4];
 	texture(33, TEXEL_RGBA32F, 1, 1);
 	if (!program(32, "uniform sampler3D iChannel0;\n"
@@ -599,10 +599,10 @@ static void test_storage(void)
 	OK(worker_buffer_clear(w, 1, &err));
 	OK(worker_buffer_read(w, 2, slab, 16, 78, &err));
 	if (OK(event(WORKER_READ, &e)))
-		CHECK(!memcmp(slab->data, sum, 16));
+		CHECK(memcmp(slab->data, sum, 16) == 0);
 	OK(worker_buffer_read(w, 1, slab, 16, 79, &err));
 	if (OK(event(WORKER_READ, &e)))
-		CHECK(!memcmp(slab->data, (char[16]){ 0 }, 16));
+		CHECK(memcmp(slab->data, (char[16]){ 0 }, 16) == 0);
 
 	/* A fragment pass with storage, read by the next. */
 	static const char stage[] =
@@ -1012,7 +1012,7 @@ static void test_orphan(void)
 int main(int argc, char **argv)
 {
 	proc_init(argv[0]);
-	if (argc > 1 && !strcmp(argv[1], "--worker"))
+	if (argc > 1 && strcmp(argv[1], "--worker") == 0)
 		return serve(3);
 	if (start(0, 0, NULL) < 0) {
 		fprintf(stderr, "skip: no EGL: %s\n", err.message);
@@ -1020,7 +1020,7 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	const struct gl_info *info = worker_info(w);
-	if (argc > 1 && !strcmp(argv[1], "--identity"))
+	if (argc > 1 && strcmp(argv[1], "--identity") == 0)
 		printf("%s%s\n", info->identity_text, info->device);
 	worker_close(w);
 	w = NULL;
