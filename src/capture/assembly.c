@@ -14,7 +14,7 @@
 #include "util/fs.h"
 #include "util/mem.h"
 
-#define TEXELS_AT_ONCE 65536	/* 1 MiB of RGBA32F: what a stream holds */
+#define TEXELS_AT_ONCE 65536 /* 1 MiB of RGBA32F: what a stream holds */
 
 static const char *const face_name[6] = { "px", "nx", "py", "ny", "pz", "nz" };
 
@@ -29,12 +29,11 @@ static int torn(struct assembly *a, const struct piece *piece)
 {
 	a->is_torn = 1;
 	return err_set(&a->err, STATUS_MACHINE,
-		"an object of '%s' is missing or torn: %s", piece->name,
-		piece->path);
+	    "an object of '%s' is missing or torn: %s", piece->name, piece->path);
 }
 
 static int piece_open(struct assembly *a, const struct piece *piece,
-	struct source_file *out)
+    struct source_file *out)
 {
 	out->piece = piece;
 	out->file = fopen(piece->path, "rb");
@@ -77,8 +76,7 @@ static int piece_read(struct assembly *a, const struct piece *piece, struct buf 
 	int rc = piece_open(a, piece, &s);
 
 	if (rc == 0) {
-		rc = piece_take(a, &s, buf_reserve(out, piece->bytes),
-			piece->bytes);
+		rc = piece_take(a, &s, buf_reserve(out, piece->bytes), piece->bytes);
 		if (rc == 0) {
 			out->len += piece->bytes;
 			rc = piece_check(a, &s);
@@ -93,14 +91,13 @@ static int piece_read(struct assembly *a, const struct piece *piece, struct buf 
  * decides. Two artifacts of one origin are equal.
  */
 static void origin_of(const char *how, const struct piece *piece, int face,
-	struct sha256 *out)
+    struct sha256 *out)
 {
 	struct encoder e = { BUF_INIT };
 
 	encoder_begin(&e, how);
 	encoder_sha(&e, TAG_OBJECT, &piece->sha);
-	encoder_u64(&e, TAG_SIZE, (uint64_t)piece->width << 32 |
-		(uint64_t)piece->height);
+	encoder_u64(&e, TAG_SIZE, (uint64_t)piece->width << 32 | (uint64_t)piece->height);
 	encoder_u64(&e, TAG_FORMAT, piece->format);
 	encoder_u64(&e, TAG_OUTPUT, (uint64_t)face);
 	encoder_end(&e, out);
@@ -109,24 +106,22 @@ static void origin_of(const char *how, const struct piece *piece, int face,
 
 /* Notes an artifact's origin; 1 when the old bundle's file is taken over. */
 static int keep(struct assembly *a, struct bundle_writer *w, const char *key,
-	const char *path, const struct sha256 *origin)
+    const char *path, const struct sha256 *origin)
 {
-	a->made = array_grow(a->made, a->nmade, &a->made_cap,
-		sizeof *a->made);
-	a->made[a->nmade++] = (struct bundle_file){ .key = xstrdup(key),
-		.origin = *origin };
+	a->made = array_grow(a->made, a->nmade, &a->made_cap, sizeof *a->made);
+	a->made[a->nmade++] =
+	    (struct bundle_file){ .key = xstrdup(key), .origin = *origin };
 	for (size_t i = 0; i < a->nold; i++) {
 		const struct bundle_file *f = &a->old[i];
 		if (f->is_intact && strcmp(f->key, key) == 0 &&
 		    sha256_equal(&f->origin, origin))
-			return bundle_keep(w, key, path, f->path, &f->sha,
-				&f->stamp);
+			return bundle_keep(w, key, path, f->path, &f->sha, &f->stamp);
 	}
 	return 0;
 }
 
 static int write_png(struct assembly *a, struct bundle_writer *w, const char *key,
-	const char *path, const struct piece *piece, const void *texel)
+    const char *path, const struct piece *piece, const void *texel)
 {
 	struct buf png = BUF_INIT;
 	size_t n = (size_t)piece->width * (size_t)piece->height;
@@ -144,7 +139,7 @@ static int write_png(struct assembly *a, struct bundle_writer *w, const char *ke
 
 /* Appends the piece to a stream as RGBA32F, or raw for storage. */
 static int stream_piece(struct assembly *a, struct bundle_stream *out,
-	const struct piece *piece)
+    const struct piece *piece)
 {
 	struct source_file s = { 0 };
 	int is_raw = piece->is_storage || piece->format == FORMAT_RGBA32F;
@@ -185,9 +180,12 @@ static int compare_pieces(const void *a, const void *b)
 
 static void describe_state(const struct assembly *a, struct state *out)
 {
-	*out = (struct state){ .version = 4, .width = a->width,
-		.height = a->height, .fps = a->fps,
-		.time = (double)a->frame / a->fps, .frame = a->frame };
+	*out = (struct state){ .version = 4,
+		.width = a->width,
+		.height = a->height,
+		.fps = a->fps,
+		.time = (double)a->frame / a->fps,
+		.frame = a->frame };
 	out->project = xstrdup(a->project);
 	out->buffer = xcalloc(a->nstate + 1, sizeof *out->buffer);
 	out->storage = xcalloc(a->nstate + 1, sizeof *out->storage);
@@ -195,19 +193,19 @@ static void describe_state(const struct assembly *a, struct state *out)
 		const struct piece *p = &a->state[i];
 		if (p->is_storage)
 			out->storage[out->nstorage++] =
-				(struct state_storage){ xstrdup(p->name),
-				p->bytes, 0 };
+			    (struct state_storage){ xstrdup(p->name), p->bytes, 0 };
 		else
-			out->buffer[out->nbuffer++] = (struct state_buffer){
-				.name = xstrdup(p->name), .width = p->width,
-				.height = p->height,
-				.has_size = 1,
-				.format = p->format };
+			out->buffer[out->nbuffer++] =
+			    (struct state_buffer){ .name = xstrdup(p->name),
+				    .width = p->width,
+				    .height = p->height,
+				    .has_size = 1,
+				    .format = p->format };
 	}
 }
 
 static void state_origin(const struct assembly *a, const struct buf *head,
-	struct sha256 *out)
+    struct sha256 *out)
 {
 	struct encoder e = { BUF_INIT };
 
@@ -220,7 +218,7 @@ static void state_origin(const struct assembly *a, const struct buf *head,
 }
 
 static int stream_state(struct assembly *a, struct bundle_writer *w,
-	const struct buf *head)
+    const struct buf *head)
 {
 	struct bundle_stream *out = NULL;
 	struct err end = ERR_INIT;
@@ -249,7 +247,7 @@ static int write_state(struct assembly *a, struct bundle_writer *w)
 	int rc = state_begin(&state, &head, &a->err);
 	if (rc == 0) {
 		cJSON_ReplaceItemInObjectCaseSensitive(a->json, "state_header",
-			cJSON_Parse(state.header));
+		    cJSON_Parse(state.header));
 		state_origin(a, &head, &origin);
 		if (!keep(a, w, "state", "state.ststate", &origin))
 			rc = stream_state(a, w, &head);
@@ -260,15 +258,13 @@ static int write_state(struct assembly *a, struct bundle_writer *w)
 }
 
 /* The texels of a piece, read when they are first needed. */
-static int need_texels(struct assembly *a, const struct piece *piece,
-	struct buf *data)
+static int need_texels(struct assembly *a, const struct piece *piece, struct buf *data)
 {
 	return data->len > 0 ? 0 : piece_read(a, piece, data);
 }
 
-static int write_raw(struct assembly *a, struct bundle_writer *w,
-	const char *key, const char *path, const struct piece *piece, int face,
-	struct buf *data)
+static int write_raw(struct assembly *a, struct bundle_writer *w, const char *key,
+    const char *path, const struct piece *piece, int face, struct buf *data)
 {
 	size_t n = (size_t)piece->width * (size_t)piece->height;
 	struct sha256 origin;
@@ -276,23 +272,21 @@ static int write_raw(struct assembly *a, struct bundle_writer *w,
 	origin_of("raw", piece, face, &origin);
 	if (keep(a, w, key, path, &origin))
 		return 0;
-	if (piece->format == FORMAT_RGBA32F && piece->nface == 1 &&
-	    piece->is_trusted)
+	if (piece->format == FORMAT_RGBA32F && piece->nface == 1 && piece->is_trusted)
 		return bundle_add_copy(w, key, path, piece->path, &piece->sha,
-			piece->bytes, &a->err);
+		    piece->bytes, &a->err);
 	if (need_texels(a, piece, data))
 		return -1;
 	float *wide = xmalloc(n * 16);
-	pixel_to_rgba32f(piece->format, data->data + (size_t)face * n *
-		format_bytes(piece->format), n, wide);
+	pixel_to_rgba32f(piece->format,
+	    data->data + (size_t)face * n * format_bytes(piece->format), n, wide);
 	int rc = bundle_add(w, key, path, wide, n * 16, &a->err);
 	free(wide);
 	return rc;
 }
 
-static int write_picture(struct assembly *a, struct bundle_writer *w,
-	const char *key, const char *path, const struct piece *piece, int face,
-	struct buf *data)
+static int write_picture(struct assembly *a, struct bundle_writer *w, const char *key,
+    const char *path, const struct piece *piece, int face, struct buf *data)
 {
 	size_t n = (size_t)piece->width * (size_t)piece->height;
 	struct sha256 origin;
@@ -302,21 +296,20 @@ static int write_picture(struct assembly *a, struct bundle_writer *w,
 		return 0;
 	if (need_texels(a, piece, data))
 		return -1;
-	return write_png(a, w, key, path, piece, data->data + (size_t)face *
-		n * format_bytes(piece->format));
+	return write_png(a, w, key, path, piece,
+	    data->data + (size_t)face * n * format_bytes(piece->format));
 }
 
 /* passes/STEM-output-K.* and passes/STEM-face-F.*, each raw and PNG. */
 static int write_intermediate(struct assembly *a, struct bundle_writer *w,
-	const struct piece *piece, const char *stem)
+    const struct piece *piece, const char *stem)
 {
 	struct buf data = BUF_INIT;
 	int rc = 0;
 
 	for (int f = 0; f < piece->nface && rc == 0; f++) {
-		char *what = piece->nface == 6 ?
-			xasprintf("face:%s", face_name[f]) :
-			xasprintf("output:%d", piece->output);
+		char *what = piece->nface == 6 ? xasprintf("face:%s", face_name[f])
+					       : xasprintf("output:%d", piece->output);
 		char *file = xasprintf("passes/%s-%s", stem, what);
 		*strchr(file + strlen("passes/") + strlen(stem), ':') = '-';
 		char *raw_key = xasprintf("pass:%s:%s:raw", piece->name, what);
@@ -325,8 +318,7 @@ static int write_intermediate(struct assembly *a, struct bundle_writer *w,
 		char *png_path = xasprintf("%s.png", file);
 		rc = write_raw(a, w, raw_key, raw_path, piece, f, &data);
 		if (rc == 0)
-			rc = write_picture(a, w, png_key, png_path, piece, f,
-				&data);
+			rc = write_picture(a, w, png_key, png_path, piece, f, &data);
 		free(what);
 		free(file);
 		free(raw_key);
@@ -347,8 +339,7 @@ static int write_intermediates(struct assembly *a, struct bundle_writer *w)
 	for (size_t i = 0; i < a->nintermediate && rc == 0; i++) {
 		const struct piece *piece = &a->intermediate[i];
 		/* The outputs of one pass stand together and share a stem. */
-		if (i == 0 || strcmp(piece->name,
-		    a->intermediate[i - 1].name) != 0) {
+		if (i == 0 || strcmp(piece->name, a->intermediate[i - 1].name) != 0) {
 			stem[nstem] = bundle_stem(piece->name, stem, nstem);
 			nstem++;
 		}
@@ -379,8 +370,7 @@ static int note_files(void *data, struct err *err)
 	a->file = xcalloc(nartifact + 1, sizeof *a->file);
 	for (size_t i = 0; i <= nartifact && rc == 0; i++) {
 		struct bundle_file *f = &a->file[a->nfile++];
-		const char *relative = i < nartifact ? artifact[i].path :
-			"trace.json";
+		const char *relative = i < nartifact ? artifact[i].path : "trace.json";
 		char *full = fs_join(a->path, relative);
 		f->key = xstrdup(i < nartifact ? artifact[i].key : "trace");
 		f->path = xstrdup(relative);
@@ -395,7 +385,7 @@ static int note_files(void *data, struct err *err)
 		}
 		if (rc == 0 && fs_stamp(full, &f->stamp))
 			rc = err_errno(err, STATUS_MACHINE,
-				"%s has gone while it was written", full);
+			    "%s has gone while it was written", full);
 		free(full);
 	}
 	free(path);
@@ -437,11 +427,11 @@ void assembly_run(struct assembly *a)
 
 	int rc = bundle_begin(a->path, a->is_on_record, &w, &a->err);
 	if (rc == 0) {
-		rc = bundle_add(&w, "project_sttf", "project.sttf", a->sttf,
-			a->nsttf, &a->err);
+		rc = bundle_add(&w, "project_sttf", "project.sttf", a->sttf, a->nsttf,
+		    &a->err);
 		if (rc == 0)
-			rc = write_picture(a, &w, "final_image", "final.png",
-				&a->final, 0, &texel);
+			rc = write_picture(a, &w, "final_image", "final.png", &a->final,
+			    0, &texel);
 		buf_release(&texel);
 		if (rc == 0)
 			rc = write_state(a, &w);

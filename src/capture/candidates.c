@@ -10,46 +10,45 @@ char *candidates_shape(const struct group *g, int p)
 
 	target_size(&g->variant, p, &w, &h);
 	buf_addf(&text, "%dx%d %s %s", w, h, pass_kind_name(pass->kind),
-		format_name(pass->format));
+	    format_name(pass->format));
 	for (int i = 0; i < pass->nextra_output; i++)
 		buf_addf(&text, " %s", format_name(pass->extra_output[i]));
 	return buf_detach(&text);
 }
 
-static size_t find_candidates(const struct runner *r, uint32_t node,
-	struct sha256 *out, size_t max)
+static size_t find_candidates(const struct runner *r, uint32_t node, struct sha256 *out,
+    size_t max)
 {
 	const struct group *g = r->group;
 	int p = keys_node_pass(&g->keys, node);
 	char *shape = candidates_shape(g, p);
 	struct node_row place = { .key = g->keys.key[node],
 		.pass = g->variant.manifest->pass[p].name,
-		.frame = keys_node_frame(&g->keys, node), .shape = shape };
-	size_t n = store_candidates(r->capture->env->programs.store, &place, out,
-		max);
+		.frame = keys_node_frame(&g->keys, node),
+		.shape = shape };
+	size_t n = store_candidates(r->capture->env->programs.store, &place, out, max);
 
 	free(shape);
 	return n;
 }
 
 static int same_product(struct store *store, const struct sha256 *a,
-	const struct sha256 *b, int index)
+    const struct sha256 *b, int index)
 {
 	struct product x, y;
 
-	return store_product(store, a, index, &x) &&
-		store_product(store, b, index, &y) && x.size == y.size &&
-		sha256_equal(&x.object, &y.object);
+	return store_product(store, a, index, &x) && store_product(store, b, index, &y) &&
+	    x.size == y.size && sha256_equal(&x.object, &y.object);
 }
 
 /* 1 when everything the node made is what the candidate has. */
 static int is_same_node(const struct runner *r, uint32_t node,
-	const struct sha256 *candidate)
+    const struct sha256 *candidate)
 {
 	struct store *store = r->capture->env->programs.store;
 	const struct keys *k = &r->group->keys;
-	const struct pass *pass = &r->group->variant.manifest->pass[
-		keys_node_pass(k, node)];
+	const struct pass *pass =
+	    &r->group->variant.manifest->pass[keys_node_pass(k, node)];
 	struct take take[TAKE_MAX];
 	size_t n = keys_takes(k, node, take);
 
@@ -62,7 +61,7 @@ static int is_same_node(const struct runner *r, uint32_t node,
 			continue;
 		const struct version *v = &k->version[take[i].next_version];
 		keys_version_key(candidate, k->scene->graph->storage[v->storage],
-			&theirs);
+		    &theirs);
 		if (!same_product(store, &v->key, &theirs, 0))
 			return 0;
 	}
@@ -71,7 +70,7 @@ static int is_same_node(const struct runner *r, uint32_t node,
 
 /* With -B: the candidate's bytes are of this run, as the node's are. */
 static void note_candidate(struct runner *r, uint32_t node,
-	const struct sha256 *candidate)
+    const struct sha256 *candidate)
 {
 	const struct keys *k = &r->group->keys;
 	struct take take[TAKE_MAX];
@@ -84,7 +83,7 @@ static void note_candidate(struct runner *r, uint32_t node,
 			continue;
 		const struct version *v = &k->version[take[i].next_version];
 		keys_version_key(candidate, k->scene->graph->storage[v->storage],
-			&theirs);
+		    &theirs);
 		map_put(&r->capture->drawn, theirs.byte, SHA256_SIZE, 1);
 	}
 }
@@ -100,8 +99,7 @@ static int has_arrived(const struct group *g, uint32_t node)
 	for (size_t i = 0; i < n; i++)
 		if (take[i].kind == TAKE_STORAGE && take[i].is_written &&
 		    g->plan.version[take[i].next_version].is_wanted &&
-		    g->plan.version[take[i].next_version].action ==
-		    ACTION_DRAW &&
+		    g->plan.version[take[i].next_version].action == ACTION_DRAW &&
 		    !g->is_version_stored[take[i].next_version])
 			return 0;
 	return 1;
@@ -122,7 +120,8 @@ int candidates_judge(struct runner *r, uint32_t node, struct err *err)
 	if (!g->plan.node[node].is_wanted ||
 	    g->alias_search[node] == ALIAS_SEARCH_CLOSED || !has_arrived(g, node))
 		return 0;
-	size_t n = find_candidates(r, node, candidate, sizeof candidate / sizeof *candidate);
+	size_t n =
+	    find_candidates(r, node, candidate, sizeof candidate / sizeof *candidate);
 	g->alias_search[node] = ALIAS_SEARCH_CLOSED;
 	for (size_t i = 0; i < n; i++) {
 		struct sha256 earlier;
@@ -136,7 +135,7 @@ int candidates_judge(struct runner *r, uint32_t node, struct err *err)
 		const struct sha256 *plain = keys_plain(&g->keys, node);
 		if (store_add_alias(store, &g->keys.key[node], &candidate[i], err) ||
 		    (!sha256_equal(plain, &g->keys.key[node]) &&
-		    store_add_alias(store, plain, &candidate[i], err)))
+			store_add_alias(store, plain, &candidate[i], err)))
 			return -1;
 		if (is_read(g, node))
 			g->needs_rekey = 1;
@@ -157,7 +156,8 @@ int candidates_are_known(void *data, uint32_t node)
 	if (!is_read(g, node))
 		return !g->needs_rekey;
 	if (g->alias_search[node] == ALIAS_SEARCH_UNKNOWN)
-		g->alias_search[node] = find_candidates(r, node, &candidate, 1) ?
-			ALIAS_SEARCH_OPEN : ALIAS_SEARCH_NONE;
+		g->alias_search[node] = find_candidates(r, node, &candidate, 1)
+		    ? ALIAS_SEARCH_OPEN
+		    : ALIAS_SEARCH_NONE;
 	return g->alias_search[node] != ALIAS_SEARCH_OPEN && !g->needs_rekey;
 }

@@ -16,8 +16,7 @@ char *candidates_shape(const struct group *g, int p);
  * has arrived; called whenever something of it has. An alias that others read
  * sets the group's needs_rekey.
  */
-int candidates_judge(struct runner *r, uint32_t node, struct err *err)
-	WARN_UNUSED;
+int candidates_judge(struct runner *r, uint32_t node, struct err *err) WARN_UNUSED;
 /*
  * sweep_hooks.has_all_aliases of a runner (data): 0 while a candidate may still
  * change what is planned behind the node.

@@ -27,19 +27,20 @@ const char *capture_status_name(enum capture_status s)
 /* Groups ------------------------------------------------------------------------- */
 
 static char *bundle_path(const struct capture_env *env, const struct capture_request *r,
-	const struct variant *v, int frame)
+    const struct variant *v, int frame)
 {
 	struct sha256 id;
 	char hex[SHA256_HEX + 1], *folder, *path;
 
 	if (r->path)
 		return xstrdup(r->path);
-	folder = env->commit ? xasprintf("target/revisions/%.12s", env->commit) :
-		xstrdup(r->is_one_off ? "target/captures" : "target/traces");
+	folder = env->commit
+	    ? xasprintf("target/revisions/%.12s", env->commit)
+	    : xstrdup(r->is_one_off ? "target/captures" : "target/traces");
 	variant_id(v, &id);
 	if (r->is_one_off)
-		path = xasprintf("%s/%s@%d-%.8s.sttrace", folder, r->name,
-			frame, sha256_hex(&id, hex));
+		path = xasprintf("%s/%s@%d-%.8s.sttrace", folder, r->name, frame,
+		    sha256_hex(&id, hex));
 	else
 		path = xasprintf("%s/%s@%d.sttrace", folder, r->name, frame);
 	free(folder);
@@ -48,7 +49,7 @@ static char *bundle_path(const struct capture_env *env, const struct capture_req
 
 /* Asked for twice: once is enough. */
 static int is_known(const struct capture_env *env, struct map *paths,
-	const struct capture_request *r, const struct variant *v, int frame)
+    const struct capture_request *r, const struct variant *v, int frame)
 {
 	char *path = bundle_path(env, r, v, frame);
 	int is_new = map_puts(paths, path, 1);
@@ -58,7 +59,7 @@ static int is_known(const struct capture_env *env, struct map *paths,
 }
 
 static void add_job(const struct capture_env *env, struct group *g,
-	const struct capture_request *r, int frame, struct capture_bundle *result)
+    const struct capture_request *r, int frame, struct capture_bundle *result)
 {
 	g->job = array_grow(g->job, g->njob, &g->job_cap, sizeof *g->job);
 	struct job *job = &g->job[g->njob++];
@@ -76,7 +77,7 @@ static void add_job(const struct capture_env *env, struct group *g,
 }
 
 static int make_groups(struct capture *c, const struct capture_request *request,
-	size_t nrequest, struct err *err)
+    size_t nrequest, struct err *err)
 {
 	struct capture_bundle *bundle = c->result->bundle;
 	struct map ids = MAP_INIT, paths = MAP_INIT;
@@ -87,8 +88,8 @@ static int make_groups(struct capture *c, const struct capture_request *request,
 		const struct capture_request *r = &request[i];
 		struct group *g = xcalloc(1, sizeof *g);
 		struct sha256 id;
-		if (variant_init(&g->variant, c->env->manifest, r->trace,
-		    r->options, err)) {
+		if (variant_init(&g->variant, c->env->manifest, r->trace, r->options,
+			err)) {
 			free(g);
 			rc = -1;
 			break;
@@ -106,8 +107,7 @@ static int make_groups(struct capture *c, const struct capture_request *request,
 		}
 		for (size_t f = 0; f < r->nframe && rc == 0; f++)
 			if (!is_known(c->env, &paths, r, &g->variant, r->frame[f]))
-				add_job(c->env, g, r, r->frame[f],
-					bundle++);
+				add_job(c->env, g, r, r->frame[f], bundle++);
 	}
 	c->result->nbundle = (size_t)(bundle - c->result->bundle);
 	map_release(&paths);
@@ -125,8 +125,8 @@ static uint64_t *expected_costs(struct capture *c, const struct group *g)
 		if (!g->graph.is_reached[p])
 			continue;
 		target_size(&g->variant, p, &w, &h);
-		cost[p] = store_cost(c->env->programs.store,
-			&g->keys.static_part[p], (uint64_t)w * (uint64_t)h);
+		cost[p] = store_cost(c->env->programs.store, &g->keys.static_part[p],
+		    (uint64_t)w * (uint64_t)h);
 	}
 	return cost;
 }
@@ -150,8 +150,7 @@ static void describe_group(struct capture *c, struct group *g)
 			if (g->plan.node[from].action != ACTION_DRAW)
 				continue;
 			job->result->ndraw++;
-			job->result->expected_ns +=
-				cost[keys_node_pass(&g->keys, from)];
+			job->result->expected_ns += cost[keys_node_pass(&g->keys, from)];
 		}
 		job->result->status = CAPTURE_STALE;
 		capture_explain(c, g, job);
@@ -194,14 +193,12 @@ static int prepare_groups(struct capture *c, struct err *err)
 			for (size_t j = 0; j < g->njob; j++)
 				capture_fail_job(c, &g->job[j], &g->set->errs.err[0]);
 			for (size_t j = 1; j < g->set->errs.nerr; j++)
-				errs_take(&c->result->more,
-					&g->set->errs.err[j]);
+				errs_take(&c->result->more, &g->set->errs.err[j]);
 			if (g->set->errs.nerr > 1)
 				g->set->errs.nerr = 1;
 			continue;
 		}
-		if (group_prepare(g, c->env, c->env->programs.driver,
-		    &c->assets, err))
+		if (group_prepare(g, c->env, c->env->programs.driver, &c->assets, err))
 			return -1;
 		capture_note_driver(c, g);
 		if (finish_jobs(c, g, err))
@@ -283,9 +280,8 @@ static void clean_place(const struct capture_env *env, const char *path)
 	free(full);
 }
 
-int capture_run(const struct capture_env *env,
-	const struct capture_request *request, size_t nrequest,
-	struct capture_result *result, struct err *err)
+int capture_run(const struct capture_env *env, const struct capture_request *request,
+    size_t nrequest, struct capture_result *result, struct err *err)
 {
 	struct capture c = { .env = env, .result = result };
 	int rc;
@@ -311,8 +307,7 @@ int capture_run(const struct capture_env *env,
 	if (!env->dry_run)
 		describe_rest(&c);
 	if (env->programs.ncompiled)
-		result->counts.programs_compiled =
-			(uint64_t)*env->programs.ncompiled;
+		result->counts.programs_compiled = (uint64_t)*env->programs.ncompiled;
 	for (size_t i = 0; i < c.nset; i++)
 		inputs_merge(&result->inputs, &c.set[i]->inputs);
 	capture_release(&c);

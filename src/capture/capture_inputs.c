@@ -18,18 +18,20 @@ int capture_read_asset(struct capture *c, size_t a, struct err *err)
 	if (c->assets.image[a].data)
 		return 0;
 	/* It may have been saved since its hash went into keys. */
-	rc = tree_read_as(c->env->tree, c->assets.resolved[a],
-		LIMIT_ASSET_BYTES, &c->assets.info[a].sha, &bytes, err);
+	rc = tree_read_as(c->env->tree, c->assets.resolved[a], LIMIT_ASSET_BYTES,
+	    &c->assets.info[a].sha, &bytes, err);
 	if (rc == 0)
 		rc = image_decode(asset, asset->path, bytes.data, bytes.len,
-			&c->assets.image[a], err);
+		    &c->assets.image[a], err);
 	buf_release(&bytes);
 	const struct image *image = &c->assets.image[a];
-	if (rc == 0 && asset->kind == ASSET_VOLUME && (image->is_float ||
-	    image->width != image->height || image->width != image->depth))
+	if (rc == 0 && asset->kind == ASSET_VOLUME &&
+	    (image->is_float || image->width != image->height ||
+		image->width != image->depth))
 		log_warn("asset '%s': project.sttf cannot describe a volume "
-			"that is not cubic or has floats; other programs will "
-			"reject the bundle", asset->name);
+			 "that is not cubic or has floats; other programs will "
+			 "reject the bundle",
+		    asset->name);
 	if (rc != 0)
 		err_wrap(err, "while reading asset '%s'", asset->name);
 	return rc;
@@ -67,8 +69,8 @@ static int find_asset_size(struct capture *c, size_t a, struct err *err)
 				buf_u32le(&memo, (uint32_t)info->size[i]);
 			struct store *store = c->env->programs.store;
 			if (store_can_write(store))
-				rc = store_add_memo(store, "asset-size", &key,
-					memo.data, memo.len, err);
+				rc = store_add_memo(store, "asset-size", &key, memo.data,
+				    memo.len, err);
 		}
 	}
 	buf_release(&memo);
@@ -81,23 +83,26 @@ int capture_load_assets(struct capture *c, struct err *err)
 
 	c->assets.info = xcalloc(m->nasset + 1, sizeof *c->assets.info);
 	c->assets.image = xcalloc(m->nasset + 1, sizeof *c->assets.image);
-	c->assets.resolved = xcalloc(m->nasset + 1,
-		sizeof *c->assets.resolved);
+	c->assets.resolved = xcalloc(m->nasset + 1, sizeof *c->assets.resolved);
 	for (size_t a = 0; a < m->nasset; a++) {
 		const struct asset *asset = &m->asset[a];
 		enum tree_kind kind;
 		if (asset->kind == ASSET_VIDEO)
-			return err_set(err, STATUS_INPUT, "asset '%s' is a "
-				"video, which has no frames to capture "
-				"reproducibly: use a texture", asset->name);
-		if (tree_lookup(c->env->tree, asset->path, &kind,
-		    &c->assets.resolved[a], err))
+			return err_set(err, STATUS_INPUT,
+			    "asset '%s' is a "
+			    "video, which has no frames to capture "
+			    "reproducibly: use a texture",
+			    asset->name);
+		if (tree_lookup(c->env->tree, asset->path, &kind, &c->assets.resolved[a],
+			err))
 			return -1;
 		if (kind != TREE_FILE)
-			return err_set(err, STATUS_INPUT, "asset '%s': there "
-				"is no file %s", asset->name, asset->path);
-		if (tree_hash(c->env->tree, c->assets.resolved[a],
-		    &c->assets.info[a].sha, err) ||
+			return err_set(err, STATUS_INPUT,
+			    "asset '%s': there "
+			    "is no file %s",
+			    asset->name, asset->path);
+		if (tree_hash(c->env->tree, c->assets.resolved[a], &c->assets.info[a].sha,
+			err) ||
 		    find_asset_size(c, a, err))
 			return -1;
 	}
@@ -111,10 +116,11 @@ int capture_refuse_live(const struct manifest *m, struct err *err)
 			const struct input_ref *in = &m->pass[p].input[i];
 			if (in->kind != INPUT_WEBCAM)
 				continue;
-			err_set(err, STATUS_INPUT, "pass '%s' reads the "
-				"webcam, which cannot be captured "
-				"reproducibly: use a texture",
-				m->pass[p].name);
+			err_set(err, STATUS_INPUT,
+			    "pass '%s' reads the "
+			    "webcam, which cannot be captured "
+			    "reproducibly: use a texture",
+			    m->pass[p].name);
 			err_place(err, m->path, in->line, in->column, NULL);
 			return -1;
 		}
@@ -139,7 +145,7 @@ void program_set_free(struct program_set *set)
 
 /* HEAD, and which of the inputs differ from it. */
 static int compare_with_head(struct repo *repo, const struct inputs *inputs,
-	struct git_state *out, struct err *err)
+    struct git_state *out, struct err *err)
 {
 	if (repo_head(repo, &out->head, err))
 		return -1;
@@ -150,8 +156,8 @@ static int compare_with_head(struct repo *repo, const struct inputs *inputs,
 			return -1;
 		if (!dirty)
 			continue;
-		out->dirty = xreallocarray(out->dirty, out->ndirty + 1,
-			sizeof *out->dirty);
+		out->dirty =
+		    xreallocarray(out->dirty, out->ndirty + 1, sizeof *out->dirty);
 		out->dirty[out->ndirty++] = xstrdup(inputs->input[i].path);
 	}
 	return 0;
@@ -159,7 +165,7 @@ static int compare_with_head(struct repo *repo, const struct inputs *inputs,
 
 /* A repository that cannot be read costs the tag, not the capture. */
 static int find_git_state(struct capture *c, const struct inputs *inputs,
-	struct git_state *out, struct err *err)
+    struct git_state *out, struct err *err)
 {
 	const struct capture_env *env = c->env;
 	struct err cause = ERR_INIT;
@@ -201,12 +207,12 @@ static void hash_sources(struct program_set *set, const struct manifest *m)
  * trace.json, passes that nothing leads to stand in project.sttf.
  */
 static void expand_others(struct program_set *set, const struct program_env *env,
-	const struct manifest *m, const int *is_reached)
+    const struct manifest *m, const int *is_reached)
 {
 	for (size_t p = 0; p < m->npass; p++) {
 		struct err err = ERR_INIT;
-		if (is_reached[p] || !program_expand(env, m, (int)p,
-		    &set->programs.program[p], &err))
+		if (is_reached[p] ||
+		    !program_expand(env, m, (int)p, &set->programs.program[p], &err))
 			continue;
 		errs_take(&set->errs, &err);
 		set->ok = 0;
@@ -214,7 +220,7 @@ static void expand_others(struct program_set *set, const struct program_env *env
 }
 
 static int set_load(struct capture *c, struct program_set *set, const struct variant *v,
-	struct err *err)
+    struct err *err)
 {
 	const struct manifest *m = c->env->manifest;
 	struct program_env env = c->env->programs;
@@ -224,17 +230,15 @@ static int set_load(struct capture *c, struct program_set *set, const struct var
 	graph_init(&graph, m);
 	inputs_merge(&set->inputs, c->env->manifest_inputs);
 	env.inputs = &set->inputs;
-	set->ok = programs_load(&env, v, graph.is_reached, &set->programs,
-		&set->errs) == 0;
+	set->ok =
+	    programs_load(&env, v, graph.is_reached, &set->programs, &set->errs) == 0;
 	expand_others(set, &env, m, graph.is_reached);
 	for (size_t a = 0; a < m->nasset; a++)
-		inputs_add(&set->inputs, m->asset[a].path,
-			&c->assets.info[a].sha);
+		inputs_add(&set->inputs, m->asset[a].path, &c->assets.info[a].sha);
 	graph_release(&graph);
 	set->key_program = xcalloc(m->npass, sizeof *set->key_program);
 	for (size_t p = 0; p < m->npass; p++)
-		set->key_program[p] =
-			program_for_keys(&set->programs.program[p]);
+		set->key_program[p] = program_for_keys(&set->programs.program[p]);
 	hash_sources(set, m);
 	rc = inputs_check(&set->inputs, err);
 	if (rc == 0)
@@ -248,7 +252,7 @@ static int same_preset(const char *a, const char *b)
 }
 
 int capture_find_set(struct capture *c, const struct variant *v, struct program_set **out,
-	struct err *err)
+    struct err *err)
 {
 	for (size_t i = 0; i < c->nset; i++)
 		if (same_preset(c->set[i]->preset, v->preset)) {

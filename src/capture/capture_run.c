@@ -19,8 +19,9 @@
 #define CHECKPOINT_NS 2000000
 #define CHECKPOINT_RATIO 16
 
-#define MISSES_MAX 100	/* in a run: more are no accident, but a store that cannot be read */
-#define PROGRESS_NS 100000000LL	/* between two calls of env->progress */
+#define MISSES_MAX \
+	100 /* in a run: more are no accident, but a store that cannot be read */
+#define PROGRESS_NS 100000000LL /* between two calls of env->progress */
 
 /* Hooks of plans and sweeps ---------------------------------------------------------- */
 
@@ -92,8 +93,8 @@ static void note_written(struct runner *r, uint32_t node)
 
 	for (size_t i = 0; i < n; i++)
 		if (take[i].kind == TAKE_STORAGE && take[i].is_written)
-			map_put(&r->capture->drawn, k->version[
-				take[i].next_version].key.byte, SHA256_SIZE, 1);
+			map_put(&r->capture->drawn,
+			    k->version[take[i].next_version].key.byte, SHA256_SIZE, 1);
 }
 
 static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err)
@@ -112,7 +113,7 @@ static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err
 		note_written(r, node);
 	target_size(&g->variant, p, &w, &h);
 	capture_report_loops(c, g, p, keys_node_frame(&g->keys, node),
-		g->plan.node[node].is_wanted);
+	    g->plan.node[node].is_wanted);
 	/* Frames between captured ones are never read back: no row for them. */
 	if (!g->plan.node[node].is_wanted)
 		return 0;
@@ -122,7 +123,7 @@ static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err
 	if (rc != 0)
 		return -1;
 	return store_add_cost(c->env->programs.store, &g->keys.static_part[p],
-		(uint64_t)w * (uint64_t)h, gpu_ns, err);
+	    (uint64_t)w * (uint64_t)h, gpu_ns, err);
 }
 
 static int is_captured(const struct group *g, int t)
@@ -181,7 +182,7 @@ static int runner_worker(void *data, struct worker **out, struct err *err)
 }
 
 static int hook_program(void *data, struct worker *w, int p, uint32_t *id,
-	struct err *err)
+    struct err *err)
 {
 	struct runner *r = data;
 	struct capture *c = r->capture;
@@ -218,8 +219,7 @@ static int hook_image(void *data, int asset, const struct image **out, struct er
 
 void capture_make_plan(struct capture *c, struct group *g)
 {
-	struct plan_hooks hooks = { hook_has_node, hook_has_version,
-		hook_is_failed, c };
+	struct plan_hooks hooks = { hook_has_node, hook_has_version, hook_is_failed, c };
 	int *frame;
 	size_t n = group_frames(g, &frame);
 
@@ -245,43 +245,44 @@ static int start_worker(struct runner *r, struct err *err)
 	if (r->worker)
 		return 0;
 	map_release(&r->program);
-	if (r->is_session_worker ?
-	    env->programs.worker(env->programs.data, &r->worker, err) :
-	    env->new_worker(env->data, &r->worker, err))
+	if (r->is_session_worker
+		? env->programs.worker(env->programs.data, &r->worker, err)
+		: env->new_worker(env->data, &r->worker, err))
 		return -1;
 	info = worker_info(r->worker);
 	if (!sha256_equal(&info->identity, &r->capture->driver)) {
 		r->capture->driver_changed = 1;
-		return err_set(err, STATUS_MACHINE, "the driver changed while "
-			"stbuild was running; run it again");
+		return err_set(err, STATUS_MACHINE,
+		    "the driver changed while "
+		    "stbuild was running; run it again");
 	}
 	/* It may have been asked to compile before this. */
 	for (size_t i = 0; i < r->capture->nset; i++)
 		for (size_t p = 0; p < env->manifest->npass; p++) {
 			struct program *program =
-				&r->capture->set[i]->programs.program[p];
-			if (program->id && program->worker ==
-			    worker_serial(r->worker))
-				map_put(&r->program,
-					program->shader.program_id.byte,
-					SHA256_SIZE, program->id);
+			    &r->capture->set[i]->programs.program[p];
+			if (program->id && program->worker == worker_serial(r->worker))
+				map_put(&r->program, program->shader.program_id.byte,
+				    SHA256_SIZE, program->id);
 		}
 	return 0;
 }
 
 static int give_up_store(struct runner *r, struct err *err)
 {
-	return err_set(err, STATUS_MACHINE, "objects of the store '%s' cannot "
-		"be read, or do not stay as they are written; 'stbuild fsck "
-		"--repair' removes them", store_dir(
-		r->capture->env->programs.store));
+	return err_set(err, STATUS_MACHINE,
+	    "objects of the store '%s' cannot "
+	    "be read, or do not stay as they are written; 'stbuild fsck "
+	    "--repair' removes them",
+	    store_dir(r->capture->env->programs.store));
 }
 
 /* Plans what is left of a group and sends it off. */
 static int start_sweep(struct runner *r, struct err *err)
 {
 	struct sweep_hooks hooks = { r, hook_open, hook_loaded, product_take,
-		candidates_are_known, hook_checkpoint, hook_drew, hook_program, hook_image };
+		candidates_are_known, hook_checkpoint, hook_drew, hook_program,
+		hook_image };
 
 	if (r->nround++ == MISSES_MAX)
 		return give_up_store(r, err);
@@ -289,7 +290,7 @@ static int start_sweep(struct runner *r, struct err *err)
 	if (r->group->plan.ndraw == r->group->plan.nfailed)
 		return 0;
 	r->capture->ndraw_planned = r->capture->result->counts.nodes_drawn +
-		r->group->plan.ndraw - r->group->plan.nfailed;
+	    r->group->plan.ndraw - r->group->plan.nfailed;
 	if (start_worker(r, err))
 		return -1;
 	memset(r->group->noutput_stored, 0, r->group->keys.nodes.n);
@@ -311,12 +312,11 @@ static int must_wait(struct capture *c, const struct group *g)
 		for (uint32_t n = 0; n < other->plan.end; n++)
 			if (other->plan.node[n].action == ACTION_DRAW &&
 			    (other->plan.node[n].is_wanted || has_checkpoints))
-				map_put(&theirs, other->keys.key[n].byte,
-					SHA256_SIZE, 1);
+				map_put(&theirs, other->keys.key[n].byte, SHA256_SIZE, 1);
 		for (uint32_t n = 0; n < g->plan.end && !is_shared; n++)
 			is_shared = g->plan.node[n].action == ACTION_DRAW &&
-				map_get(&theirs, g->keys.key[n].byte,
-				SHA256_SIZE) != MAP_NONE;
+			    map_get(&theirs, g->keys.key[n].byte, SHA256_SIZE) !=
+				MAP_NONE;
 		map_release(&theirs);
 		if (is_shared)
 			return 1;
@@ -333,8 +333,7 @@ static int rekey(struct capture *c, struct group *g, struct err *err)
 	g->first_open = 0;
 	for (size_t i = 0; i < g->njob; i++) {
 		struct job *job = &g->job[i];
-		if (!job->is_done && !job->is_under_way &&
-		    !job->needs_content &&
+		if (!job->is_done && !job->is_under_way && !job->needs_content &&
 		    capture_finish_job(c, g, job, err))
 			return -1;
 	}
@@ -359,8 +358,7 @@ static int next_group(struct capture *c, struct err *err)
 /* Gives idle runners the next groups, in order. */
 static int start_groups(struct capture *c, struct err *err)
 {
-	for (int i = 0; i < c->nrunner && !c->is_stopping && !c->is_waiting;
-	    i++) {
+	for (int i = 0; i < c->nrunner && !c->is_stopping && !c->is_waiting; i++) {
 		struct runner *r = &c->runner[i];
 		if (r->group)
 			continue;
@@ -398,8 +396,9 @@ static int sweep_failed(struct runner *r, struct err *cause, struct err *err)
 
 	end_sweep(r);
 	/* A pass too large for this machine says nothing about the others. */
-	if (node == NODE_NONE || (cause->status == STATUS_MACHINE &&
-	    !(c->env->keep_going && cause->kind == ERR_MEMORY))) {
+	if (node == NODE_NONE ||
+	    (cause->status == STATUS_MACHINE &&
+		!(c->env->keep_going && cause->kind == ERR_MEMORY))) {
 		err_move(err, cause);
 		return -1;
 	}
@@ -472,13 +471,11 @@ static int runner_step(struct runner *r, struct err *err)
 		return -1;
 	if (capture_assemble_ready(r, err))
 		return -1;
-	if (r->sweep || r->nstoring > 0 || r->nverifying > 0 ||
-	    r->nassembling > 0)
+	if (r->sweep || r->nstoring > 0 || r->nverifying > 0 || r->nassembling > 0)
 		return 0;
 	if (group_is_open(r->group) && !r->capture->is_stopping) {
 		/* An object was torn: what is missing is drawn again. */
-		return start_sweep(r, err) || capture_assemble_ready(r, err) ?
-			-1 : 0;
+		return start_sweep(r, err) || capture_assemble_ready(r, err) ? -1 : 0;
 	}
 	r->group = NULL;
 	return 1;
@@ -487,8 +484,8 @@ static int runner_step(struct runner *r, struct err *err)
 static void report_progress(struct capture *c)
 {
 	long long now = proc_now_ns();
-	struct capture_progress p = { c->result->counts.nodes_drawn,
-		c->ndraw_planned, 0, NULL };
+	struct capture_progress p = { c->result->counts.nodes_drawn, c->ndraw_planned, 0,
+		NULL };
 
 	if (!c->env->progress || now - c->progress_at < PROGRESS_NS)
 		return;
@@ -509,8 +506,8 @@ static void wait_for_something(struct capture *c)
 		fd[n++] = (struct pollfd){ proc_signal_fd(), POLLIN, 0 };
 	for (int i = 0; i < c->nrunner; i++)
 		if (c->runner[i].sweep)
-			fd[n++] = (struct pollfd){
-				worker_fd(c->runner[i].worker), POLLIN, 0 };
+			fd[n++] =
+			    (struct pollfd){ worker_fd(c->runner[i].worker), POLLIN, 0 };
 	poll(fd, n, 100);
 	free(fd);
 }

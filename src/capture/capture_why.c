@@ -25,7 +25,7 @@
  *	PASS	for each pass, with its name: the hash of its fixed list; then
  *		the facts of its base
  */
-#define LIST_MAX (1 << 20)	/* a longer list is not kept: causes are named less well */
+#define LIST_MAX (1 << 20) /* a longer list is not kept: causes are named less well */
 #define RECORD_MAX (64 << 10)
 
 /* Making -------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static void add_files(const struct group *g, struct facts *out)
 		uint32_t kind = FACT_NONE;
 		if (in->is_absent || strcmp(in->path, m->path) == 0)
 			continue;
-		for (size_t a = m->nasset; a-- > 0; )
+		for (size_t a = m->nasset; a-- > 0;)
 			if (strcmp(m->asset[a].path, in->path) == 0)
 				kind = m->asset[a].kind;
 		facts_add_hash(out, FACT_FILE, in->path, kind, &in->sha);
@@ -81,15 +81,15 @@ static void make_common(struct capture *c, struct group *g)
 			continue;
 		struct record_pass *pass = &a->pass[a->npass++];
 		pass->name = xstrdup(g->variant.manifest->pass[p].name);
-		facts_of_static(&g->scene, &g->set->key_program[p], p,
-			&c->driver, &pass->fixed);
+		facts_of_static(&g->scene, &g->set->key_program[p], p, &c->driver,
+		    &pass->fixed);
 		facts_of_node(&g->keys, first_node(g, p), &pass->base);
 	}
 }
 
 /* The group's record, with what is a job's own. Borrowed until the next. */
 static const struct record *make_record(struct capture *c, struct group *g,
-	const struct job *job)
+    const struct job *job)
 {
 	struct record *a = &g->record;
 	const struct graph *graph = &g->graph;
@@ -118,7 +118,7 @@ static void path_key(const struct job *job, struct sha256 *out)
 
 /* Adds the hash of a list, which is stored unless it is known to be. */
 static int add_list(struct capture *c, enum fact_kind kind, const char *subject,
-	const struct facts *list, struct facts *memo, struct err *err)
+    const struct facts *list, struct facts *memo, struct err *err)
 {
 	struct sha256 sha;
 
@@ -128,13 +128,13 @@ static int add_list(struct capture *c, enum fact_kind kind, const char *subject,
 	    !map_put(&c->known_list, sha.byte, SHA256_SIZE, 1))
 		return 0;
 	return store_add_memo(c->env->programs.store, "facts-list", &sha,
-		list->bytes.data, list->bytes.len, err);
+	    list->bytes.data, list->bytes.len, err);
 }
 
 /* What makes the recipe out of the base. */
 struct difference {
 	struct facts facts;
-	int is_other;		/* a fact that the other has not */
+	int is_other; /* a fact that the other has not */
 };
 
 static void add_difference(void *data, const struct fact *was, const struct fact *now)
@@ -159,16 +159,18 @@ static void add_recipe(const struct record_pass *pass, struct facts *memo)
 
 /* What the bundles of a group share, with the lists it names. */
 static int add_shape(struct capture *c, const struct record *a, struct facts *memo,
-	struct err *err)
+    struct err *err)
 {
 	struct facts shape = { .is_terse = 0 };
 	int rc = add_list(c, FACT_SHAPE, "", &a->driver, &shape, err) ||
 		add_list(c, FACT_SHAPE, "", &a->settings, &shape, err) ||
-		add_list(c, FACT_SHAPE, "", &a->files, &shape, err) ? -1 : 0;
+		add_list(c, FACT_SHAPE, "", &a->files, &shape, err)
+	    ? -1
+	    : 0;
 
 	for (size_t i = 0; i < a->npass && rc == 0; i++) {
-		rc = add_list(c, FACT_PASS, a->pass[i].name, &a->pass[i].fixed,
-			&shape, err);
+		rc = add_list(c, FACT_PASS, a->pass[i].name, &a->pass[i].fixed, &shape,
+		    err);
 		facts_append(&shape, &a->pass[i].base);
 	}
 	if (rc == 0)
@@ -178,7 +180,7 @@ static int add_shape(struct capture *c, const struct record *a, struct facts *me
 }
 
 int capture_record_why(struct capture *c, struct group *g, const struct job *job,
-	struct err *err)
+    struct err *err)
 {
 	const struct record *a = make_record(c, g, job);
 	struct facts memo = { .is_terse = 0 };
@@ -187,13 +189,13 @@ int capture_record_why(struct capture *c, struct group *g, const struct job *job
 
 	facts_add_number(&memo, FACT_FRAME, "", FACT_NONE, (uint64_t)a->frame);
 	facts_add_number(&memo, FACT_INTERMEDIATES, "", FACT_NONE,
-		(uint64_t)a->has_intermediates);
+	    (uint64_t)a->has_intermediates);
 	for (size_t i = 0; i < a->npass; i++)
 		add_recipe(&a->pass[i], &memo);
 	path_key(job, &key);
 	if (rc == 0 && memo.bytes.len <= RECORD_MAX)
 		rc = store_add_memo(c->env->programs.store, "facts", &key,
-			memo.bytes.data, memo.bytes.len, err);
+		    memo.bytes.data, memo.bytes.len, err);
 	facts_release(&memo);
 	return rc;
 }
@@ -220,16 +222,14 @@ static int read_shape(struct capture *c, const struct facts *shape, struct recor
 	size_t n = 0;
 	int ok = 1;
 
-	for (size_t at = 0; ok && facts_next(shape, &at, &f); )
+	for (size_t at = 0; ok && facts_next(shape, &at, &f);)
 		if (f.kind == FACT_SHAPE) {
 			ok = n < 3 && find_list(c, &f, part[n]);
 			n++;
 		} else if (f.kind == FACT_PASS) {
-			a->pass = array_grow(a->pass, a->npass, &a->cap,
-				sizeof *a->pass);
+			a->pass = array_grow(a->pass, a->npass, &a->cap, sizeof *a->pass);
 			struct record_pass *pass = &a->pass[a->npass++];
-			*pass = (struct record_pass){
-				.name = xstrdup(f.subject) };
+			*pass = (struct record_pass){ .name = xstrdup(f.subject) };
 			ok = find_list(c, &f, &pass->fixed);
 		} else if (a->npass > 0) {
 			facts_add(&a->pass[a->npass - 1].base, &f);
@@ -239,11 +239,11 @@ static int read_shape(struct capture *c, const struct facts *shape, struct recor
 
 /* The base with some of its facts replaced. */
 static void add_replaced(const struct facts *base, const struct facts *other,
-	struct facts *out)
+    struct facts *out)
 {
 	struct fact f, now;
 
-	for (size_t at = 0; facts_next(base, &at, &f); )
+	for (size_t at = 0; facts_next(base, &at, &f);)
 		facts_add(out, facts_find(other, &f, &now) ? &now : &f);
 }
 
@@ -260,10 +260,10 @@ static int find_record(struct capture *c, const struct job *job, struct record *
 	*a = (struct record){ .npass = 0 };
 	path_key(job, &key);
 	ok = store_memo(c->env->programs.store, "facts", &key, &memo.bytes) &&
-		facts_get(&memo, FACT_SHAPE, "", FACT_NONE, &f) &&
-		find_list(c, &f, &shape) && read_shape(c, &shape, a);
+	    facts_get(&memo, FACT_SHAPE, "", FACT_NONE, &f) && find_list(c, &f, &shape) &&
+	    read_shape(c, &shape, a);
 	other = xcalloc(a->npass + 1, sizeof *other);
-	for (size_t at = 0; ok && facts_next(&memo, &at, &f); )
+	for (size_t at = 0; ok && facts_next(&memo, &at, &f);)
 		if (f.kind == FACT_PASS) {
 			ok = n < a->npass && f.n == SHA256_SIZE;
 			if (ok)
@@ -299,8 +299,8 @@ static void explain_outputs(struct capture *c, const struct job *job, struct rea
 	char *dir = fs_join(c->env->root, job->path);
 
 	if (!fs_exists(dir))
-		reasons_add(out, REASON_MISSING, "the bundle is missing", NULL,
-			NULL, NULL);
+		reasons_add(out, REASON_MISSING, "the bundle is missing", NULL, NULL,
+		    NULL);
 	for (size_t i = 0; i < job->row.nfile && fs_exists(dir); i++) {
 		const struct bundle_file *f = &job->row.file[i];
 		char *path = fs_join(dir, f->path), *what;
@@ -308,14 +308,14 @@ static void explain_outputs(struct capture *c, const struct job *job, struct rea
 		struct err err = ERR_INIT;
 		if (!fs_exists(path)) {
 			what = xasprintf("%s is missing", f->path);
-			reasons_add_at(out, REASON_MISSING, what, NULL, NULL,
-				NULL, f->path, 0, -1);
+			reasons_add_at(out, REASON_MISSING, what, NULL, NULL, NULL,
+			    f->path, 0, -1);
 			free(what);
 		} else if (fs_hash(path, &sha, NULL, &err) ||
 		    !sha256_equal(&sha, &f->sha)) {
 			what = xasprintf("%s was altered on disk", f->path);
-			reasons_add_at(out, REASON_ALTERED, what, NULL, NULL,
-				NULL, f->path, 0, -1);
+			reasons_add_at(out, REASON_ALTERED, what, NULL, NULL, NULL,
+			    f->path, 0, -1);
 			free(what);
 		}
 		err_release(&err);
@@ -330,15 +330,14 @@ void capture_explain(struct capture *c, struct group *g, struct job *job)
 	struct record was;
 
 	if (!job->row.path) {
-		reasons_add(out, REASON_NEVER, "was never captured", NULL,
-			NULL, NULL);
+		reasons_add(out, REASON_NEVER, "was never captured", NULL, NULL, NULL);
 		return;
 	}
 	if (job->is_retagged) {
-		reasons_add(out, REASON_COMMIT, job->row.dirty ?
-			"tagged dirty, and clean now" :
-			"made without a commit, and committed now",
-			NULL, NULL, NULL);
+		reasons_add(out, REASON_COMMIT,
+		    job->row.dirty ? "tagged dirty, and clean now"
+				   : "made without a commit, and committed now",
+		    NULL, NULL, NULL);
 		return;
 	}
 	if (!sha256_equal(&job->inputs_id, &job->row.inputs_id)) {
@@ -346,14 +345,16 @@ void capture_explain(struct capture *c, struct group *g, struct job *job)
 			c->env->compare(&was, make_record(c, g, job), out);
 		record_release(&was);
 		if (out->nreason == 0)
-			reasons_add(out, REASON_UNKNOWN, "its sources, assets "
-				"or settings changed", NULL, NULL, NULL);
+			reasons_add(out, REASON_UNKNOWN,
+			    "its sources, assets "
+			    "or settings changed",
+			    NULL, NULL, NULL);
 	}
 	if (!job->is_intact)
 		explain_outputs(c, job, out);
 	if (out->nreason == 0 && c->env->always)
-		reasons_add(out, REASON_FORCED, "everything is made anew (-B)",
-			NULL, NULL, NULL);
+		reasons_add(out, REASON_FORCED, "everything is made anew (-B)", NULL,
+		    NULL, NULL);
 }
 
 void capture_note_driver(struct capture *c, struct group *g)
@@ -363,13 +364,11 @@ void capture_note_driver(struct capture *c, struct group *g)
 
 	for (size_t i = 0; i < g->njob && out->nreason == 0; i++) {
 		const struct job *job = &g->job[i];
-		if (!job->row.path || sha256_equal(&job->inputs_id,
-		    &job->row.inputs_id))
+		if (!job->row.path || sha256_equal(&job->inputs_id, &job->row.inputs_id))
 			continue;
 		if (find_record(c, job, &was) && c->env->compare_drivers) {
 			make_common(c, g);
-			c->env->compare_drivers(&was.driver,
-				&g->record.driver, out);
+			c->env->compare_drivers(&was.driver, &g->record.driver, out);
 		}
 		record_release(&was);
 		return;

@@ -19,7 +19,7 @@
 
 struct assembly_job {
 	struct pool_job job;
-	uint64_t nbyte;			/* counted in capture.assembly_bytes */
+	uint64_t nbyte; /* counted in capture.assembly_bytes */
 	struct runner *runner;
 	struct job *bundle;
 	struct assembly assembly;
@@ -70,33 +70,34 @@ static void count_reused(struct capture *c, const struct group *g, int frame)
 {
 	for (size_t i = 0; i < g->graph.norder; i++) {
 		int p = g->graph.order[i];
-		if (g->graph.is_reached[p] && !capture_was_drawn(c,
-		    &g->keys.key[keys_node(&g->keys, p, frame)]))
+		if (g->graph.is_reached[p] &&
+		    !capture_was_drawn(c, &g->keys.key[keys_node(&g->keys, p, frame)]))
 			c->result->counts.nodes_reused++;
 	}
 }
 
 static enum capture_status content_status(const struct capture *c, const struct group *g,
-	const struct job *job)
+    const struct job *job)
 {
 	struct drawn_check d = { c, g, 0 };
 
 	plan_wanted(&g->keys, job->frame, check_drawn, NULL, check_written, &d);
 	if (d.is_drawn)
 		return CAPTURE_BUILT;
-	if (job->row.path && sha256_equal(&job->row.inputs_id,
-	    &job->inputs_id))
+	if (job->row.path && sha256_equal(&job->row.inputs_id, &job->inputs_id))
 		return CAPTURE_RESTORED;
 	return CAPTURE_ASSEMBLED;
 }
 
 static int add_history(struct capture *c, const struct group *g, const struct job *job,
-	const struct sha256 *content, struct err *err)
+    const struct sha256 *content, struct err *err)
 {
 	const struct git_state *git = &g->set->git;
 	struct history_row row = { .trace = job->result->name,
-		.frame = job->frame, .content_id = *content,
-		.dirty = git->ndirty > 0, .time = (int64_t)time(NULL) };
+		.frame = job->frame,
+		.content_id = *content,
+		.dirty = git->ndirty > 0,
+		.time = (int64_t)time(NULL) };
 
 	variant_id(&g->variant, &row.variant);
 	if (git->has_head)
@@ -117,7 +118,8 @@ static void add_node(void *data, uint32_t node)
 	struct content_keys *c = data;
 
 	if (c->rc == 0)
-		c->rc = store_add_content(c->store, c->content, &c->keys->key[node], c->err);
+		c->rc =
+		    store_add_content(c->store, c->content, &c->keys->key[node], c->err);
 }
 
 static void add_version(void *data, uint32_t version)
@@ -126,19 +128,21 @@ static void add_version(void *data, uint32_t version)
 
 	if (c->rc == 0)
 		c->rc = store_add_content(c->store, c->content,
-			&c->keys->version[version].key, c->err);
+		    &c->keys->version[version].key, c->err);
 }
 
 /* Records a bundle that stands at its path. file[] stays the assembly's. */
 static int record_bundle(struct capture *c, struct group *g, struct job *job,
-	struct assembly *a, struct err *err)
+    struct assembly *a, struct err *err)
 {
 	const struct git_state *git = &g->set->git;
 	struct store *store = c->env->programs.store;
 	struct bundle_row row = { .path = job->path,
 		.trace = job->request->is_one_off ? "" : job->result->name,
-		.frame = job->frame, .inputs_id = job->inputs_id,
-		.stable_id = a->stable_id, .content_id = a->content_id };
+		.frame = job->frame,
+		.inputs_id = job->inputs_id,
+		.stable_id = a->stable_id,
+		.content_id = a->content_id };
 
 	variant_id(&g->variant, &row.variant);
 	if (a->is_same || job->keeps_git) {
@@ -163,8 +167,7 @@ static int record_bundle(struct capture *c, struct group *g, struct job *job,
 		rc = add_history(c, g, job, &a->content_id, err);
 	/* One-off captures may be collected: nothing says which still matter. */
 	if (rc == 0 && !job->request->is_one_off) {
-		plan_wanted(&g->keys, job->frame, add_node, add_node, add_version,
-			&keys);
+		plan_wanted(&g->keys, job->frame, add_node, add_node, add_version, &keys);
 		rc = keys.rc;
 	}
 	if (rc == 0)
@@ -175,7 +178,7 @@ static int record_bundle(struct capture *c, struct group *g, struct job *job,
 
 /* Retagging: trace.json alone, its git section alone. */
 static int retag(struct capture *c, const struct group *g, struct job *job,
-	struct err *err)
+    struct err *err)
 {
 	char *dir = fs_join(c->env->root, job->path);
 	char *path = fs_join(dir, "trace.json");
@@ -191,8 +194,7 @@ static int retag(struct capture *c, const struct group *g, struct job *job,
 			rc = err_errno(err, STATUS_MACHINE, "%s", path);
 	}
 	if (rc == 0) {
-		memcpy(job->row.commit, g->set->git.head.id,
-			sizeof job->row.commit);
+		memcpy(job->row.commit, g->set->git.head.id, sizeof job->row.commit);
 		job->row.dirty = 0;
 		rc = store_add_bundle(c->env->programs.store, &job->row, err);
 	}
@@ -206,7 +208,7 @@ static int retag(struct capture *c, const struct group *g, struct job *job,
 
 /* A job that needs no content: current, or retagged. */
 int capture_finish_job(struct capture *c, const struct group *g, struct job *job,
-	struct err *err)
+    struct err *err)
 {
 	const struct git_state *git = &g->set->git;
 
@@ -236,7 +238,7 @@ static void run_assembly(struct pool_job *job)
 
 /* Bundles whose pictures rest on the same of the timeline share the text. */
 static int make_sttf(struct capture *c, struct group *g, const struct job *job,
-	const struct variant *v, struct err *err)
+    const struct variant *v, struct err *err)
 {
 	const struct manifest *m = c->env->manifest;
 	struct source *source;
@@ -259,8 +261,8 @@ static int make_sttf(struct capture *c, struct group *g, const struct job *job,
 }
 
 /* 1 with the piece, 0 when its object is not there. */
-static int find_piece(struct capture *c, const char *name,
-	const struct sha256 *key, int index, struct piece *out)
+static int find_piece(struct capture *c, const char *name, const struct sha256 *key,
+    int index, struct piece *out)
 {
 	struct product product;
 
@@ -273,17 +275,16 @@ static int find_piece(struct capture *c, const char *name,
 	out->bytes = product.size;
 	out->output = index;
 	out->nface = 1;
-	out->is_trusted = map_get(&c->written, product.object.byte,
-		SHA256_SIZE) != MAP_NONE;
+	out->is_trusted =
+	    map_get(&c->written, product.object.byte, SHA256_SIZE) != MAP_NONE;
 	return 1;
 }
 
 static int find_picture(struct capture *c, const struct group *g, int p, int frame,
-	int output, struct piece *out)
+    int output, struct piece *out)
 {
 	const struct pass *pass = &c->env->manifest->pass[p];
-	const struct sha256 *key =
-		&g->keys.key[keys_node(&g->keys, p, frame)];
+	const struct sha256 *key = &g->keys.key[keys_node(&g->keys, p, frame)];
 
 	if (!find_piece(c, pass->name, key, output, out))
 		return 0;
@@ -295,7 +296,7 @@ static int find_picture(struct capture *c, const struct group *g, int p, int fra
 }
 
 static int find_pieces(struct capture *c, const struct group *g, int frame,
-	int with_intermediates, struct assembly *a)
+    int with_intermediates, struct assembly *a)
 {
 	const struct manifest *m = c->env->manifest;
 	size_t max = 0;
@@ -310,13 +311,12 @@ static int find_pieces(struct capture *c, const struct group *g, int frame,
 		const struct pass *pass = &m->pass[p];
 		if (!g->graph.is_reached[p] || (int)p == m->image)
 			continue;
-		if (pass->kind != PASS_CUBEMAP && !find_picture(c, g, (int)p,
-		    frame, 0, &a->state[a->nstate++]))
+		if (pass->kind != PASS_CUBEMAP &&
+		    !find_picture(c, g, (int)p, frame, 0, &a->state[a->nstate++]))
 			return a->nstate--, 0;
-		for (int k = 0; with_intermediates &&
-		    k <= pass->nextra_output; k++)
+		for (int k = 0; with_intermediates && k <= pass->nextra_output; k++)
 			if (!find_picture(c, g, (int)p, frame, k,
-			    &a->intermediate[a->nintermediate++]))
+				&a->intermediate[a->nintermediate++]))
 				return a->nintermediate--, 0;
 	}
 	for (size_t s = 0; s < g->graph.nstorage; s++) {
@@ -324,8 +324,8 @@ static int find_pieces(struct capture *c, const struct group *g, int frame,
 		if (g->keys.version[v].writer == NODE_NONE)
 			continue;
 		struct piece *piece = &a->state[a->nstate];
-		if (!find_piece(c, g->graph.storage[s],
-		    &g->keys.version[v].key, 0, piece))
+		if (!find_piece(c, g->graph.storage[s], &g->keys.version[v].key, 0,
+			piece))
 			return 0;
 		piece->is_storage = 1;
 		a->nstate++;
@@ -335,7 +335,7 @@ static int find_pieces(struct capture *c, const struct group *g, int frame,
 
 /* The time that a node took; of its likes where its own is not on record. */
 static int find_time(struct capture *c, const struct group *g, int p, int frame,
-	uint64_t *ns)
+    uint64_t *ns)
 {
 	uint32_t node = keys_node(&g->keys, p, frame);
 	struct node_row row;
@@ -347,12 +347,12 @@ static int find_time(struct capture *c, const struct group *g, int p, int frame,
 	}
 	target_size(&g->variant, p, &w, &h);
 	*ns = store_cost(c->env->programs.store, &g->keys.static_part[p],
-		(uint64_t)w * (uint64_t)h);
+	    (uint64_t)w * (uint64_t)h);
 	return *ns > 0;
 }
 
 static void find_timings(struct capture *c, const struct group *g, int frame,
-	struct trace_timing *timing, size_t *n)
+    struct trace_timing *timing, size_t *n)
 {
 	*n = 0;
 	for (size_t i = 0; i < g->graph.norder; i++) {
@@ -391,12 +391,10 @@ static int keep_git(struct capture *c, const struct job *job, cJSON *json)
 	if (fs_read(path, LIMIT_TRACE_BYTES, &text, &err) == 0 &&
 	    is_recorded(job, "trace", &text) &&
 	    json_parse(path, text.data, text.len, &old, &err) == 0) {
-		cJSON *git = cJSON_DetachItemFromObjectCaseSensitive(old,
-			"git");
+		cJSON *git = cJSON_DetachItemFromObjectCaseSensitive(old, "git");
 		is_kept = git != NULL;
 		if (git)
-			cJSON_ReplaceItemInObjectCaseSensitive(json, "git",
-				git);
+			cJSON_ReplaceItemInObjectCaseSensitive(json, "git", git);
 	}
 	cJSON_Delete(old);
 	err_release(&err);
@@ -408,22 +406,22 @@ static int keep_git(struct capture *c, const struct job *job, cJSON *json)
 
 /* The texts of a bundle: project.sttf, and trace.json but for its files. */
 static int write_texts(struct capture *c, struct group *g, const struct job *job,
-	struct assembly *a, struct err *err)
+    struct assembly *a, struct err *err)
 {
 	struct timeline_part part;
-	struct variant v = g->variant;	/* shallow: another timeline */
+	struct variant v = g->variant; /* shallow: another timeline */
 	size_t ntiming;
 
 	group_timeline(g, job->frame, &part);
 	v.timeline = &part.timeline;
 	int rc = make_sttf(c, g, job, &v, err);
 	if (rc == 0) {
-		struct trace_timing *timing = xcalloc(g->graph.norder + 1,
-			sizeof *timing);
+		struct trace_timing *timing =
+		    xcalloc(g->graph.norder + 1, sizeof *timing);
 		find_timings(c, g, job->frame, timing, &ntiming);
-		struct trace_facts facts = { &g->keys, &v, job->frame,
-			g->set->source_sha, &g->set->inputs,
-			c->env->programs.driver, &g->set->git, timing, ntiming };
+		struct trace_facts facts = { &g->keys, &v, job->frame, g->set->source_sha,
+			&g->set->inputs, c->env->programs.driver, &g->set->git, timing,
+			ntiming };
 		a->json = trace_json(&facts);
 		a->sttf = xmemdup(g->sttf.data, g->sttf.len);
 		a->nsttf = g->sttf.len;
@@ -438,10 +436,9 @@ static uint64_t assembly_size(const struct group *g, const struct job *job)
 {
 	const struct manifest *m = g->variant.manifest;
 	uint64_t most = (uint64_t)g->variant.width * (uint64_t)g->variant.height *
-		10;	/* RGBA, RGB, PNG */
+	    10; /* RGBA, RGB, PNG */
 
-	for (size_t p = 0; p < m->npass &&
-	    job->request->include_intermediates; p++) {
+	for (size_t p = 0; p < m->npass && job->request->include_intermediates; p++) {
 		const struct pass *pass = &m->pass[p];
 		int nface = pass->kind == PASS_CUBEMAP ? 6 : 1, w, h;
 		if (!g->graph.is_reached[p] || (int)p == m->image)
@@ -449,8 +446,8 @@ static uint64_t assembly_size(const struct group *g, const struct job *job)
 		target_size(&g->variant, (int)p, &w, &h);
 		for (int k = 0; k <= pass->nextra_output; k++) {
 			uint64_t n = (uint64_t)w * (uint64_t)h *
-				((uint64_t)nface * format_bytes(
-				pass_format(pass, k)) + 16 + 6);
+			    ((uint64_t)nface * format_bytes(pass_format(pass, k)) + 16 +
+				6);
 			most = n > most ? n : most;
 		}
 	}
@@ -465,8 +462,7 @@ static int start_assembly(struct runner *r, struct job *job, struct err *err)
 
 	struct assembly_job *aj = xcalloc(1, sizeof *aj);
 	struct assembly *a = &aj->assembly;
-	if (!find_pieces(c, g, job->frame,
-	    job->request->include_intermediates, a)) {
+	if (!find_pieces(c, g, job->frame, job->request->include_intermediates, a)) {
 		assembly_release(a);
 		free(aj);
 		return 0;
@@ -477,8 +473,7 @@ static int start_assembly(struct runner *r, struct job *job, struct err *err)
 		return -1;
 	}
 	job->keeps_git = 0;
-	if (job->row.path && sha256_equal(&job->row.inputs_id,
-	    &job->inputs_id))
+	if (job->row.path && sha256_equal(&job->row.inputs_id, &job->inputs_id))
 		job->keeps_git = keep_git(c, job, a->json);
 	a->path = fs_join(c->env->root, job->path);
 	a->project = xstrdup(c->env->manifest->name);
@@ -521,23 +516,26 @@ int capture_assemble_ready(struct runner *r, struct err *err)
 		}
 		if (group_frame_has_failed(g, job->frame, &which)) {
 			uint32_t cause = g->plan.node[which].cause;
-			size_t at = map_get(&r->capture->failed,
-				g->keys.key[cause].byte, SHA256_SIZE);
+			size_t at = map_get(&r->capture->failed, g->keys.key[cause].byte,
+			    SHA256_SIZE);
 			struct err lost = ERR_INIT;
 			if (at == MAP_NONE)
-				err_set(&lost, STATUS_FAILED, "the inputs of "
-					"pass '%s' could not be rendered",
-					g->variant.manifest->pass[
-					keys_node_pass(&g->keys, which)].name);
-			capture_fail_job(r->capture, job, at == MAP_NONE ? &lost :
-				&r->capture->fault.err[at]);
+				err_set(&lost, STATUS_FAILED,
+				    "the inputs of "
+				    "pass '%s' could not be rendered",
+				    g->variant.manifest
+					->pass[keys_node_pass(&g->keys, which)]
+					.name);
+			capture_fail_job(r->capture, job,
+			    at == MAP_NONE ? &lost : &r->capture->fault.err[at]);
 			err_release(&lost);
 			continue;
 		}
 		/* Frames arrive in order: what is behind this one is open, too. */
 		if (!group_frame_is_stored(g, job->frame) ||
-		    (r->nassembling > 0 && r->capture->assembly_bytes +
-		    assembly_size(g, job) > ASSEMBLY_BYTES_MAX))
+		    (r->nassembling > 0 &&
+			r->capture->assembly_bytes + assembly_size(g, job) >
+			    ASSEMBLY_BYTES_MAX))
 			break;
 		if (start_assembly(r, job, err) < 0)
 			return -1;
@@ -560,8 +558,8 @@ int capture_end_assembly(struct pool_job *pool_job, struct err *err)
 	if (a->ok) {
 		r->nround = 0;
 		job->is_done = 1;
-		job->result->status = a->is_same ? CAPTURE_CURRENT :
-			content_status(c, r->group, job);
+		job->result->status =
+		    a->is_same ? CAPTURE_CURRENT : content_status(c, r->group, job);
 		job->result->inputs_id = job->inputs_id;
 		if (a->is_same) {
 			c->result->counts.traces_current++;
@@ -575,12 +573,12 @@ int capture_end_assembly(struct pool_job *pool_job, struct err *err)
 		r->group->first_open = 0;
 		log_warn("%s; it is rendered again", a->err.message);
 		for (size_t i = 0; i <= a->nstate + a->nintermediate; i++) {
-			const struct piece *p = i == 0 ? &a->final :
-				i <= a->nstate ? &a->state[i - 1] :
-				&a->intermediate[i - 1 - a->nstate];
+			const struct piece *p = i == 0 ? &a->final
+			    : i <= a->nstate           ? &a->state[i - 1]
+					     : &a->intermediate[i - 1 - a->nstate];
 			struct buf whole = BUF_INIT;
 			object_read(c->env->programs.store, &p->sha,
-				buf_reserve(&whole, p->bytes), p->bytes);
+			    buf_reserve(&whole, p->bytes), p->bytes);
 			buf_release(&whole);
 		}
 	} else {

@@ -49,7 +49,7 @@ void group_release(struct group *g)
 static int is_no_matter(const char *path)
 {
 	return strcmp(path, "trace") == 0 || strcmp(path, "test") == 0 ||
-		strcmp(path, "store") == 0 || strcmp(path, "timeline") == 0;
+	    strcmp(path, "store") == 0 || strcmp(path, "timeline") == 0;
 }
 
 void group_settings(const struct variant *v, struct facts *out)
@@ -67,15 +67,14 @@ static void add_files(const struct group *g, struct facts *out)
 
 	for (size_t p = 0; p < m->npass; p++)
 		facts_add_hash(out, FACT_SOURCE, m->pass[p].name, FACT_NONE,
-			&g->set->source_sha[p]);
+		    &g->set->source_sha[p]);
 	for (size_t a = 0; a < m->nasset; a++)
-		facts_add_hash(out, FACT_ASSET_FILE, m->asset[a].name,
-			FACT_NONE, &g->scene.asset[a].sha);
+		facts_add_hash(out, FACT_ASSET_FILE, m->asset[a].name, FACT_NONE,
+		    &g->scene.asset[a].sha);
 	for (size_t i = 0; i < g->set->inputs.ninput; i++) {
 		const struct input *in = &g->set->inputs.input[i];
 		if (strcmp(in->path, m->path) != 0 && !in->is_absent)
-			facts_add_hash(out, FACT_FILE, in->path, FACT_NONE,
-				&in->sha);
+			facts_add_hash(out, FACT_FILE, in->path, FACT_NONE, &in->sha);
 	}
 }
 
@@ -83,8 +82,8 @@ void group_timeline(const struct group *g, int frame, struct timeline_part *out)
 {
 	int from = g->reach < 0 || g->reach > frame ? -1 : frame - g->reach;
 
-	timeline_cut(g->variant.timeline, g->variant.manifest->nuniform, from,
-		frame, out);
+	timeline_cut(g->variant.timeline, g->variant.manifest->nuniform, from, frame,
+	    out);
 }
 
 /* How far back pictures look, where that matters to a timeline. */
@@ -96,8 +95,7 @@ static int find_reach(struct group *g, struct err *err)
 	g->reach = -1;
 	if (g->variant.timeline->nstep < 2)
 		return 0;
-	int rc = nodes_list(&g->scene, g->set->key_program, &last, 1, &nodes,
-		err);
+	int rc = nodes_list(&g->scene, g->set->key_program, &last, 1, &nodes, err);
 	if (rc == 0 && nodes.row[0].frame > 0)
 		g->reach = last - nodes.row[0].frame;
 	nodes_release(&nodes);
@@ -106,7 +104,7 @@ static int find_reach(struct group *g, struct err *err)
 
 /* Adds a step to a hash over those before it. */
 static void chain_step(const struct variant *v, const struct timeline_step *step,
-	struct sha256 *sha)
+    struct sha256 *sha)
 {
 	struct buf bytes = BUF_INIT;
 
@@ -140,7 +138,7 @@ static void hash_timelines(struct group *g)
  * Of plain keys: a bundle stays current whatever aliases are found later.
  */
 static void find_inputs_id(const struct group *g, struct job *job,
-	const struct sha256 *settings, struct facts *list)
+    const struct sha256 *settings, struct facts *list)
 {
 	const struct keys *k = &g->keys;
 	const struct variant *v = &g->variant;
@@ -152,7 +150,7 @@ static void find_inputs_id(const struct group *g, struct job *job,
 	facts_add_hash(list, FACT_STEPS, "", FACT_NONE, &job->timeline);
 	facts_add_number(list, FACT_FRAME, "", FACT_NONE, (uint64_t)job->frame);
 	facts_add_number(list, FACT_INTERMEDIATES, "", FACT_NONE,
-		(uint64_t)job->request->include_intermediates);
+	    (uint64_t)job->request->include_intermediates);
 	facts_add_size(list, FACT_SIZE, v->width, v->height);
 	facts_add_double(list, FACT_FPS, v->fps);
 	facts_of_values(v, job->frame, list);
@@ -160,14 +158,12 @@ static void find_inputs_id(const struct group *g, struct job *job,
 	for (size_t i = 0; i < g->graph.norder; i++) {
 		int p = g->graph.order[i];
 		if (g->graph.is_reached[p])
-			facts_add_hash(list, FACT_PASS, m->pass[p].name,
-				FACT_NONE, keys_plain(k,
-				keys_node(k, p, job->frame)));
+			facts_add_hash(list, FACT_PASS, m->pass[p].name, FACT_NONE,
+			    keys_plain(k, keys_node(k, p, job->frame)));
 	}
 	for (size_t s = 0; s < g->graph.nstorage; s++)
-		facts_add_hash(list, FACT_BUFFER, g->graph.storage[s],
-			FACT_NONE, keys_plain_version(k,
-			keys_version_after(k, (int)s, job->frame)));
+		facts_add_hash(list, FACT_BUFFER, g->graph.storage[s], FACT_NONE,
+		    keys_plain_version(k, keys_version_after(k, (int)s, job->frame)));
 	facts_hash(list, FACT_IS_KEY, &job->inputs_id);
 }
 
@@ -185,8 +181,8 @@ static int file_is_intact(const char *dir, struct bundle_file *f, int *has_new_s
 	if (ok)
 		fs_stamp_of(&st, &now);
 	if (ok && !fs_stamp_equal(&now, &f->stamp)) {
-		ok = now.size == f->size && fs_hash(path, &sha, NULL,
-			&err) == 0 && sha256_equal(&sha, &f->sha);
+		ok = now.size == f->size && fs_hash(path, &sha, NULL, &err) == 0 &&
+		    sha256_equal(&sha, &f->sha);
 		f->stamp = now;
 		*has_new_stamp |= ok;
 		err_release(&err);
@@ -220,8 +216,8 @@ static int check_outputs(const struct capture_env *env, struct job *job, struct 
  */
 static int wants_retag(const struct group *g, const struct job *job)
 {
-	return (job->row.dirty || !job->row.commit[0]) &&
-		g->set->git.has_head && g->set->git.ndirty == 0;
+	return (job->row.dirty || !job->row.commit[0]) && g->set->git.has_head &&
+	    g->set->git.ndirty == 0;
 }
 
 /* Keys ------------------------------------------------------------------------- */
@@ -292,7 +288,7 @@ static int compare_jobs(const void *a, const void *b)
 
 /* Keys of what all jobs rest on, with the aliases known now. */
 static int find_keys(struct group *g, const struct capture_env *env,
-	const struct sha256 *driver, struct err *err)
+    const struct sha256 *driver, struct err *err)
 {
 	struct store *store = env->programs.store;
 	struct key_hooks hooks = { find_alias, is_kept, store };
@@ -301,15 +297,14 @@ static int find_keys(struct group *g, const struct capture_env *env,
 	for (size_t i = 0; i < g->njob; i++)
 		frame[i] = g->job[i].frame;
 	store_hold(store);
-	int rc = keys_compute(&g->scene, g->set->key_program, driver, frame,
-		g->njob, &hooks, &g->keys, err);
+	int rc = keys_compute(&g->scene, g->set->key_program, driver, frame, g->njob,
+	    &hooks, &g->keys, err);
 	store_unhold(store);
 	free(frame);
 	g->has_keys = 1;
 	size_t nnode = g->keys.nodes.n;
-	log_verbose("%s@%d: keys of %zu nodes at %zu frames",
-		g->job[0].request->name, g->job[g->njob - 1].frame, nnode,
-		g->keys.nodes.nrow);
+	log_verbose("%s@%d: keys of %zu nodes at %zu frames", g->job[0].request->name,
+	    g->job[g->njob - 1].frame, nnode, g->keys.nodes.nrow);
 	g->is_stored = xcalloc(nnode + 1, 1);
 	g->noutput_stored = xcalloc(nnode + 1, 1);
 	g->alias_search = xcalloc(nnode + 1, 1);
@@ -333,20 +328,18 @@ static void judge_jobs(struct group *g, const struct capture_env *env)
 		if (job->is_done || job->is_under_way)
 			continue;
 		job->needs_content = env->always || !job->is_intact ||
-			!sha256_equal(&job->inputs_id, &job->row.inputs_id);
+		    !sha256_equal(&job->inputs_id, &job->row.inputs_id);
 		job->is_retagged = !job->needs_content && wants_retag(g, job);
 	}
 	facts_release(&list);
 }
 
 int group_prepare(struct group *g, const struct capture_env *env,
-	const struct driver_row *driver, const struct asset_set *assets,
-	struct err *err)
+    const struct driver_row *driver, const struct asset_set *assets, struct err *err)
 {
 	qsort(g->job, g->njob, sizeof *g->job, compare_jobs);
 	graph_init(&g->graph, env->manifest);
-	g->scene = (struct scene){ &g->variant, &g->graph, assets->info,
-		&rules_ours, 0 };
+	g->scene = (struct scene){ &g->variant, &g->graph, assets->info, &rules_ours, 0 };
 	if (find_reach(g, err) || find_keys(g, env, &driver->identity, err))
 		return -1;
 	hash_timelines(g);
@@ -358,7 +351,7 @@ int group_prepare(struct group *g, const struct capture_env *env,
 }
 
 int group_rekey(struct group *g, const struct capture_env *env,
-	const struct driver_row *driver, struct err *err)
+    const struct driver_row *driver, struct err *err)
 {
 	release_keys(g);
 	if (find_keys(g, env, &driver->identity, err))

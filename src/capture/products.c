@@ -21,7 +21,7 @@ struct store_job {
 	struct sha256 object;
 	struct err err;
 	int rc;
-	struct store_job *next;		/* runner.held */
+	struct store_job *next; /* runner.held */
 };
 
 /*
@@ -41,12 +41,11 @@ static void run_store(struct pool_job *job)
 {
 	struct store_job *s = job->data;
 
-	s->rc = object_write(s->store_dir, s->slab->data, s->n, &s->object,
-		&s->err);
+	s->rc = object_write(s->store_dir, s->slab->data, s->n, &s->object, &s->err);
 }
 
 int product_take(void *data, const struct sha256 *key, int index, uint32_t node,
-	struct slab *slab, struct err *err)
+    struct slab *slab, struct err *err)
 {
 	struct runner *r = data;
 	struct store_job *s = xcalloc(1, sizeof *s);
@@ -67,41 +66,40 @@ int product_take(void *data, const struct sha256 *key, int index, uint32_t node,
 }
 
 int product_record_node(struct runner *r, uint32_t node, const char *shape,
-	struct err *err)
+    struct err *err)
 {
 	const struct group *g = r->group;
 	int p = keys_node_pass(&g->keys, node);
 	struct node_row row = { .key = g->keys.key[node],
 		.pass = g->variant.manifest->pass[p].name,
-		.gpu_ns = g->gpu_ns[node], .shape = shape,
+		.gpu_ns = g->gpu_ns[node],
+		.shape = shape,
 		.frame = keys_node_frame(&g->keys, node) };
 
 	target_size(&g->variant, p, &row.width, &row.height);
 	return store_add_node(r->capture->env->programs.store, &row, err);
 }
 
-static int note_stored(struct runner *r, const struct store_job *s,
-	struct err *err)
+static int note_stored(struct runner *r, const struct store_job *s, struct err *err)
 {
 	struct group *g = r->group;
-	const struct pass *pass = &g->variant.manifest->pass[
-		keys_node_pass(&g->keys, s->node)];
+	const struct pass *pass =
+	    &g->variant.manifest->pass[keys_node_pass(&g->keys, s->node)];
 
 	if (sha256_equal(&s->key, &g->keys.key[s->node])) {
 		if (++g->noutput_stored[s->node] == 1 + pass->nextra_output)
 			g->is_stored[s->node] = 1;
 		/* Of a checkpoint: no candidate, so it has no shape. */
-		if (g->is_stored[s->node] &&
-		    !g->plan.node[s->node].is_wanted &&
+		if (g->is_stored[s->node] && !g->plan.node[s->node].is_wanted &&
 		    product_record_node(r, s->node, "", err))
 			return -1;
 	} else {
 		struct take take[TAKE_MAX];
 		size_t n = keys_takes(&g->keys, s->node, take);
 		for (size_t i = 0; i < n; i++)
-			if (take[i].kind == TAKE_STORAGE && sha256_equal(
-			    &g->keys.version[take[i].next_version].key,
-			    &s->key))
+			if (take[i].kind == TAKE_STORAGE &&
+			    sha256_equal(&g->keys.version[take[i].next_version].key,
+				&s->key))
 				g->is_version_stored[take[i].next_version] = 1;
 	}
 	if (group_bind_like(g, r->capture->env->programs.store, s->node, err))
@@ -121,10 +119,9 @@ static int record_stored(struct store_job *s, struct err *err)
 	if (rc < 0) {
 		err_move(err, &s->err);
 	} else if (r->has_rotten) {
-		rc = 0;		/* drawn from other bytes than its key says */
+		rc = 0; /* drawn from other bytes than its key says */
 	} else {
-		rc = store_add_product(r->capture->env->programs.store,
-			&product, err);
+		rc = store_add_product(r->capture->env->programs.store, &product, err);
 		if (rc == 0)
 			rc = note_stored(r, s, err);
 	}
@@ -158,8 +155,7 @@ static int end_verify(struct verify_job *v, struct err *err)
 	struct runner *r = v->runner;
 	int rc = 0;
 
-	object_checked(r->capture->env->programs.store, &v->object,
-		v->is_whole);
+	object_checked(r->capture->env->programs.store, &v->object, v->is_whole);
 	r->has_rotten |= !v->is_whole;
 	close(v->fd);
 	free(v);
@@ -178,17 +174,15 @@ static int end_verify(struct verify_job *v, struct err *err)
 	return rc;
 }
 
-int product_check_later(struct runner *r, int fd,
-	const struct product *product)
+int product_check_later(struct runner *r, int fd, const struct product *product)
 {
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
 	/* Too many files are open: at once, then. */
 	if (own < 0) {
-		int is_whole = object_hash(fd, &product->object,
-			product->size);
-		object_checked(r->capture->env->programs.store,
-			&product->object, is_whole);
+		int is_whole = object_hash(fd, &product->object, product->size);
+		object_checked(r->capture->env->programs.store, &product->object,
+		    is_whole);
 		return is_whole ? 0 : -1;
 	}
 	struct verify_job *v = xcalloc(1, sizeof *v);
@@ -205,9 +199,9 @@ int product_check_later(struct runner *r, int fd,
 
 static int end_job(struct pool_job *job, struct err *err)
 {
-	return job->run == run_store ? end_store(job->data, err) :
-		job->run == run_verify ? end_verify(job->data, err) :
-		capture_end_assembly(job, err);
+	return job->run == run_store ? end_store(job->data, err)
+	    : job->run == run_verify ? end_verify(job->data, err)
+				     : capture_end_assembly(job, err);
 }
 
 int product_collect(struct capture *c, int wait, struct err *err)

@@ -14,19 +14,19 @@
 
 /* sweep_hooks.take of a runner (data): sends a slab on its way. */
 int product_take(void *data, const struct sha256 *key, int index, uint32_t node,
-	struct slab *slab, struct err *err) WARN_UNUSED;
+    struct slab *slab, struct err *err) WARN_UNUSED;
 /*
  * The row of a node that was drawn: its place, and the time it took. shape is
  * that of candidates_shape, or "" for a node that is nobody's candidate.
  */
 int product_record_node(struct runner *r, uint32_t node, const char *shape,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /*
  * The bytes behind fd are used from now on; it stays the caller's. 0, or -1
  * when they had to be checked at once and are not what their name says.
  */
-int product_check_later(struct runner *r, int fd, const struct product *product)
-	WARN_UNUSED;
+int product_check_later(struct runner *r, int fd,
+    const struct product *product) WARN_UNUSED;
 /*
  * Ends finished jobs in one transaction: bytes that are stored, hashes that
  * are checked, bundles that are written. With wait, until none is left.

@@ -8,7 +8,7 @@
 
 static struct shader_target target_of(const struct driver_row *driver)
 {
-	return (struct shader_target) {
+	return (struct shader_target){
 		.gl_version = driver->gl_version,
 		.has_es3 = driver->has_es3,
 	};
@@ -34,17 +34,18 @@ static int is_of_text(const struct program *p, const char *log)
 }
 
 /* 1 when the outcome of compiling is known; a failure then is in log. */
-static int recall(const struct program_env *env, struct program *p,
-	int *ok, char **log)
+static int recall(const struct program_env *env, struct program *p, int *ok, char **log)
 {
 	struct program_row row = { 0 };
 	struct err err = ERR_INIT;
-	if (!env->store || !store_program(env->store, &p->shader.program_id,
-		&env->driver->identity, &row))
+	if (!env->store ||
+	    !store_program(env->store, &p->shader.program_id, &env->driver->identity,
+		&row))
 		return 0;
 	int known = 1;
-	if (row.ok && reflection_decode(row.reflection, row.nreflection,
-		&p->reflection, &err) < 0) {
+	if (row.ok &&
+	    reflection_decode(row.reflection, row.nreflection, &p->reflection, &err) <
+		0) {
 		/* A damaged row is a miss; compiling writes it anew. */
 		log_verbose("recorded program: %s", err.message);
 		known = 0;
@@ -60,7 +61,7 @@ static int recall(const struct program_env *env, struct program *p,
 }
 
 static int remember(const struct program_env *env, struct program *p,
-	const struct compile_result *result, struct err *err)
+    const struct compile_result *result, struct err *err)
 {
 	if (!env->store)
 		return 0;
@@ -81,8 +82,8 @@ static int remember(const struct program_env *env, struct program *p,
 		.reflection = encoded.data,
 		.nreflection = encoded.len,
 	};
-	int rc = store_can_write(env->store) ?
-		store_add_program(env->store, &row, err) : 0;
+	int rc =
+	    store_can_write(env->store) ? store_add_program(env->store, &row, err) : 0;
 	buf_release(&encoded);
 	buf_release(&log);
 	return rc;
@@ -90,7 +91,7 @@ static int remember(const struct program_env *env, struct program *p,
 
 /* Compiles under a new id. *log is null unless the shader is at fault. */
 static int compile(const struct program_env *env, const struct pass *pass,
-	struct program *p, int *ok, char **log, struct err *err)
+    struct program *p, int *ok, char **log, struct err *err)
 {
 	struct worker *worker;
 	if (env->worker(env->data, &worker, err) < 0)
@@ -98,8 +99,8 @@ static int compile(const struct program_env *env, const struct pass *pass,
 	uint32_t id = ++*env->next_program;
 	struct compile_result result = { 0 };
 	char *label = xasprintf("pass '%s'", pass->name);
-	int rc = worker_compile(worker, id, label, p->shader.vertex,
-		p->shader.stage, &result, err);
+	int rc = worker_compile(worker, id, label, p->shader.vertex, p->shader.stage,
+	    &result, err);
 	free(label);
 	if (rc < 0)
 		return -1;
@@ -113,8 +114,7 @@ static int compile(const struct program_env *env, const struct pass *pass,
 		if (!p->ok) {
 			reflection_release(&p->reflection);
 			p->reflection = result.reflection;
-			memset(&result.reflection, 0,
-				sizeof result.reflection);
+			memset(&result.reflection, 0, sizeof result.reflection);
 		}
 		if (result.log && *result.log)
 			log_verbose("pass '%s': %s", pass->name, result.log);
@@ -125,16 +125,16 @@ static int compile(const struct program_env *env, const struct pass *pass,
 	return rc;
 }
 
-int program_expand(const struct program_env *env, const struct manifest *m,
-	int p, struct program *out, struct err *err)
+int program_expand(const struct program_env *env, const struct manifest *m, int p,
+    struct program *out, struct err *err)
 {
 	memset(out, 0, sizeof *out);
 	out->pass = p;
 	return shader_expand(env->tree, m, p, 0, env->inputs, &out->source, err);
 }
 
-int program_load(const struct program_env *env, const struct variant *v,
-	int p, struct program *out, struct err *err)
+int program_load(const struct program_env *env, const struct variant *v, int p,
+    struct program *out, struct err *err)
 {
 	const struct manifest *m = v->manifest;
 	const struct pass *pass = &m->pass[p];
@@ -145,8 +145,7 @@ int program_load(const struct program_env *env, const struct variant *v,
 		goto out;
 	if (shader_build(v, p, &out->source, &target, &out->shader, err) < 0)
 		goto out;
-	if (!recall(env, out, &ok, &log)
-		&& compile(env, pass, out, &ok, &log, err) < 0)
+	if (!recall(env, out, &ok, &log) && compile(env, pass, out, &ok, &log, err) < 0)
 		goto out;
 	if (!ok) {
 		shader_log(m, p, &out->source, &out->shader, log, err);
@@ -154,8 +153,7 @@ int program_load(const struct program_env *env, const struct variant *v,
 	}
 	/* GL does not say; the text does. */
 	for (size_t i = 0; i < out->reflection.nblock; i++)
-		if (shader_is_readonly(&out->shader,
-			out->reflection.block[i].name))
+		if (shader_is_readonly(&out->shader, out->reflection.block[i].name))
 			out->reflection.block[i].is_written = 0;
 	out->ok = 1;
 	rc = 0;
@@ -165,7 +163,7 @@ out:
 }
 
 int program_link(const struct program_env *env, const struct variant *v,
-	struct program *program, struct err *err)
+    struct program *program, struct err *err)
 {
 	if (program->id)
 		return 0;
@@ -175,8 +173,8 @@ int program_link(const struct program_env *env, const struct variant *v,
 	if (compile(env, pass, program, &ok, &log, err) < 0)
 		goto out;
 	if (!ok) {
-		shader_log(v->manifest, program->pass, &program->source,
-			&program->shader, log, err);
+		shader_log(v->manifest, program->pass, &program->source, &program->shader,
+		    log, err);
 		goto out;
 	}
 	rc = 0;
@@ -187,7 +185,7 @@ out:
 
 struct key_program program_for_keys(const struct program *p)
 {
-	return (struct key_program) {
+	return (struct key_program){
 		.tokens = &p->shader.tokens,
 		.has_discard = p->shader.has_discard,
 		.reflection = &p->reflection,
@@ -207,7 +205,7 @@ void program_release(struct program *p)
 }
 
 int programs_load(const struct program_env *env, const struct variant *v,
-	const int *is_wanted, struct programs *out, struct errs *errs)
+    const int *is_wanted, struct programs *out, struct errs *errs)
 {
 	size_t n = v->manifest->npass;
 	int failed = 0;
@@ -236,5 +234,5 @@ void programs_release(struct programs *p)
 	for (size_t i = 0; i < p->nprogram; i++)
 		program_release(&p->program[i]);
 	free(p->program);
-	*p = (struct programs) { NULL, 0 };
+	*p = (struct programs){ NULL, 0 };
 }

@@ -25,13 +25,12 @@ static const char magic[8] = "STBRUN2\n";
 
 enum record_kind {
 	RECORD_FILE,
-	RECORD_ABSENT,	/* not even a link that leads nowhere */
-	RECORD_LINK	/* on the way to a file: the stamp is its own */
+	RECORD_ABSENT, /* not even a link that leads nowhere */
+	RECORD_LINK    /* on the way to a file: the stamp is its own */
 };
 
-
-#define YOUNG_NS INT64_C(2000000000)	/* younger stamps are not trusted */
-#define THREAD_OUTPUTS 2000	/* from here on, threads are worth their start */
+#define YOUNG_NS INT64_C(2000000000) /* younger stamps are not trusted */
+#define THREAD_OUTPUTS 2000          /* from here on, threads are worth their start */
 #define RECORD_MAX (256u << 20)
 
 static char *record_path(const struct unchanged_request *r)
@@ -95,8 +94,7 @@ static void take_stamp(struct cursor *c, struct fs_stamp *out)
 }
 
 /* The path below the root, in scratch when it has to be joined. */
-static const char *below(const char *root, const char *path,
-	struct buf *scratch)
+static const char *below(const char *root, const char *path, struct buf *scratch)
 {
 	if (path[0] == '/' || strcmp(root, ".") == 0)
 		return path;
@@ -125,8 +123,7 @@ static int driver_holds(struct cursor *c, const char *device)
 }
 
 /* What is to be seen at a path, by the kind of its entry: 0 or -1. */
-static int look_at(enum record_kind kind, const char *path,
-	struct fs_stamp *out)
+static int look_at(enum record_kind kind, const char *path, struct fs_stamp *out)
 {
 	struct stat st;
 
@@ -149,10 +146,10 @@ static int inputs_hold(struct cursor *c, const char *root)
 		take_stamp(c, &then);
 		if (c->is_bad)
 			break;
-		int is_there = look_at((enum record_kind)*kind,
-			below(root, path, &scratch), &now) == 0;
-		ok = *kind == RECORD_ABSENT ? !is_there :
-			is_there && fs_stamp_equal(&then, &now);
+		int is_there = look_at((enum record_kind) * kind,
+				   below(root, path, &scratch), &now) == 0;
+		ok = *kind == RECORD_ABSENT ? !is_there
+					    : is_there && fs_stamp_equal(&then, &now);
 	}
 	buf_release(&scratch);
 	return ok && !c->is_bad;
@@ -181,8 +178,8 @@ static void check_chunk(struct pool_job *job)
 	for (size_t i = 0; i < c->n && c->holds; i++) {
 		struct fs_stamp now;
 		struct stat st;
-		c->holds = lstat(below(c->root, c->output[i].path, &scratch),
-			&st) == 0 && S_ISREG(st.st_mode);
+		c->holds = lstat(below(c->root, c->output[i].path, &scratch), &st) == 0 &&
+		    S_ISREG(st.st_mode);
 		if (c->holds) {
 			fs_stamp_of(&st, &now);
 			c->holds = fs_stamp_equal(&c->output[i].stamp, &now);
@@ -192,8 +189,7 @@ static void check_chunk(struct pool_job *job)
 }
 
 /* Few are looked at here; many by as many threads as there are processors. */
-static int check_outputs(const struct output *output, size_t n,
-	const char *root)
+static int check_outputs(const struct output *output, size_t n, const char *root)
 {
 	int nchunk = n > THREAD_OUTPUTS ? proc_ncpu() : 1;
 	struct chunk *chunk = xcalloc((size_t)nchunk, sizeof *chunk);
@@ -253,7 +249,7 @@ static int take_bundles(struct cursor *c, struct capture_result *result)
 
 /* The record's bytes behind its hash, which must be right. */
 static int open_record(const struct unchanged_request *r, struct buf *file,
-	struct cursor *c)
+    struct cursor *c)
 {
 	char *path = record_path(r);
 	struct err err = ERR_INIT;
@@ -263,16 +259,14 @@ static int open_record(const struct unchanged_request *r, struct buf *file,
 
 	free(path);
 	err_release(&err);
-	if (!ok || file->len < head ||
-	    memcmp(file->data, magic, sizeof magic) != 0)
+	if (!ok || file->len < head || memcmp(file->data, magic, sizeof magic) != 0)
 		return 0;
 	sha256_of(file->data + head, file->len - head, &sha);
 	*c = (struct cursor){ file->data + head, file->len - head, 0 };
 	return memcmp(sha.byte, file->data + sizeof magic, SHA256_SIZE) == 0;
 }
 
-int unchanged_check(const struct unchanged_request *r,
-	struct capture_result *result)
+int unchanged_check(const struct unchanged_request *r, struct capture_result *result)
 {
 	struct buf file = BUF_INIT;
 	struct cursor c;
@@ -284,9 +278,8 @@ int unchanged_check(const struct unchanged_request *r,
 		const char *recorded = take(&c, sizeof head);
 		repo_peek_id(r->root, head);
 		ok = recorded && strncmp(recorded, head, sizeof head) == 0 &&
-			driver_holds(&c, r->device) &&
-			inputs_hold(&c, r->root) && outputs_hold(&c, r->root) &&
-			take_bundles(&c, result);
+		    driver_holds(&c, r->device) && inputs_hold(&c, r->root) &&
+		    outputs_hold(&c, r->root) && take_bundles(&c, result);
 	}
 	if (!ok)
 		capture_result_release(result);
@@ -315,8 +308,7 @@ static void add_stamp(struct buf *out, const struct fs_stamp *s)
 
 static int is_young(const struct fs_stamp *s, int64_t now_ns)
 {
-	return s->mtime_ns > now_ns - YOUNG_NS ||
-		s->ctime_ns > now_ns - YOUNG_NS;
+	return s->mtime_ns > now_ns - YOUNG_NS || s->ctime_ns > now_ns - YOUNG_NS;
 }
 
 static void add_driver(struct buf *out, const struct driver_row *driver)
@@ -345,12 +337,12 @@ struct entries {
 	int64_t started_ns;
 	struct buf list;
 	uint32_t n;
-	struct map seen;	/* prefixes of paths */
+	struct map seen; /* prefixes of paths */
 	int ok;
 };
 
-static void add_entry(struct entries *e, enum record_kind kind,
-	const char *path, const struct fs_stamp *stamp)
+static void add_entry(struct entries *e, enum record_kind kind, const char *path,
+    const struct fs_stamp *stamp)
 {
 	buf_addch(&e->list, (char)kind);
 	add_string(&e->list, path);
@@ -359,7 +351,7 @@ static void add_entry(struct entries *e, enum record_kind kind,
 	e->ok &= kind == RECORD_ABSENT || !is_young(stamp, e->started_ns);
 }
 
-#define LINKS_MAX 40	/* a way, as in the kernel */
+#define LINKS_MAX 40 /* a way, as in the kernel */
 
 /* The links on the way along a path, and on the ways that they lead. */
 static void add_links(struct entries *e, const char *path, int depth)
@@ -393,13 +385,13 @@ static void add_links(struct entries *e, const char *path, int depth)
 }
 
 /* 1 when a stamp is that of the bytes that the run took the file for. */
-static int is_what_was_read(const struct entries *e,
-	const struct fs_stamp *stamp, const struct sha256 *sha)
+static int is_what_was_read(const struct entries *e, const struct fs_stamp *stamp,
+    const struct sha256 *sha)
 {
 	struct sha256 known;
 
 	return e->cache->get(e->cache->data, stamp, &known) == 0 &&
-		sha256_equal(&known, sha);
+	    sha256_equal(&known, sha);
 }
 
 static void add_input(struct entries *e, const struct input *in)
@@ -409,8 +401,8 @@ static void add_input(struct entries *e, const struct input *in)
 	struct fs_stamp now = { 0 };
 	int is_there = look_at(kind, full, &now) == 0;
 
-	e->ok &= is_there == !in->is_absent && (!is_there ||
-		is_what_was_read(e, &now, &in->sha));
+	e->ok &= is_there == !in->is_absent &&
+	    (!is_there || is_what_was_read(e, &now, &in->sha));
 	add_links(e, in->path, 0);
 	add_entry(e, kind, in->path, &now);
 	free(full);
@@ -427,16 +419,15 @@ static void add_probe(struct entries *e, const char *path)
 	if (!is_there)
 		e->ok &= look_at(RECORD_ABSENT, full, &now) != 0;
 	if (!is_there || !fs_is_dir(full))
-		add_entry(e, is_there ? RECORD_FILE : RECORD_ABSENT, path,
-			&now);
+		add_entry(e, is_there ? RECORD_FILE : RECORD_ABSENT, path, &now);
 	free(full);
 }
 
 static int add_inputs(struct buf *out, const char *root, struct store *store,
-	const struct inputs *inputs, int64_t started_ns)
+    const struct inputs *inputs, int64_t started_ns)
 {
-	struct entries e = { root, store_stat_cache(store), started_ns,
-		BUF_INIT, 0, MAP_INIT, !inputs->changed };
+	struct entries e = { root, store_stat_cache(store), started_ns, BUF_INIT, 0,
+		MAP_INIT, !inputs->changed };
 
 	for (size_t i = 0; i < inputs->ninput && e.ok; i++)
 		add_input(&e, &inputs->input[i]);
@@ -451,7 +442,7 @@ static int add_inputs(struct buf *out, const char *root, struct store *store,
 
 /* Every recorded file of every bundle, with the stamp it was judged by. */
 static int add_outputs(struct buf *out, struct store *store,
-	const struct capture_result *result, int64_t started_ns)
+    const struct capture_result *result, int64_t started_ns)
 {
 	struct buf list = BUF_INIT;
 	uint32_t n = 0;
@@ -464,12 +455,11 @@ static int add_outputs(struct buf *out, struct store *store,
 			break;
 		}
 		/* Another run may have written it anew since. */
-		ok = sha256_equal(&row.inputs_id,
-			&result->bundle[b].inputs_id);
+		ok = sha256_equal(&row.inputs_id, &result->bundle[b].inputs_id);
 		for (size_t f = 0; f < row.nfile && ok; f++) {
-			char *path = *row.file[f].path == '\0' ?
-				xstrdup(row.path) :
-				fs_join(row.path, row.file[f].path);
+			char *path = *row.file[f].path == '\0'
+			    ? xstrdup(row.path)
+			    : fs_join(row.path, row.file[f].path);
 			ok = !is_young(&row.file[f].stamp, started_ns);
 			add_string(&list, path);
 			add_stamp(&list, &row.file[f].stamp);
@@ -485,9 +475,8 @@ static int add_outputs(struct buf *out, struct store *store,
 }
 
 void unchanged_record(const struct unchanged_request *r, struct store *store,
-	const struct driver_row *driver, const char head[41],
-	int64_t started_ns, const struct inputs *inputs,
-	const struct capture_result *result)
+    const struct driver_row *driver, const char head[41], int64_t started_ns,
+    const struct inputs *inputs, const struct capture_result *result)
 {
 	struct buf body = BUF_INIT, file = BUF_INIT;
 	struct err err = ERR_INIT;

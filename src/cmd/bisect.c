@@ -15,32 +15,31 @@ static int first_parent;
 
 const struct args_option bisect_option[] = {
 	{ 0, "good", ARGS_STRING, &good_rev, 0, 0, "REV",
-		"a revision before the change" },
-	{ 0, "bad", ARGS_STRING, &bad_rev, 0, 0, "REV",
-		"a revision after it" },
+	    "a revision before the change" },
+	{ 0, "bad", ARGS_STRING, &bad_rev, 0, 0, "REV", "a revision after it" },
 	{ 0, "threshold", ARGS_NUMBER, &threshold, 0, 1, "M",
-		"count a commit as bad only if the RMSE exceeds M" },
+	    "count a commit as bad only if the RMSE exceeds M" },
 	{ 0, "first-parent", ARGS_FLAG, &first_parent, 0, 0, NULL,
-		"follow only the first parent of merges" },
-	OPTION_END
+	    "follow only the first parent of merges" },
+	OPTION_END,
 };
 
 struct search {
 	struct history history;
 	struct walk walk;
 	struct bisect bisect;
-	int *class;			/* a commit of the walk each */
+	int *class; /* a commit of the walk each */
 	char good[41], bad[41];
-	struct rendering reference;	/* of the good commit */
-	struct map skipped;		/* ids, in the order found */
-	int ntried;			/* commits that were judged by a capture */
+	struct rendering reference; /* of the good commit */
+	struct map skipped;         /* ids, in the order found */
+	int ntried;                 /* commits that were judged by a capture */
 };
 
 /* Judging ------------------------------------------------------------------------ */
 
 /* By its pictures: bad when they are not the good commit's. */
-static int judge_pictures(struct search *s, const char *commit,
-	enum verdict *out, struct err *err)
+static int judge_pictures(struct search *s, const char *commit, enum verdict *out,
+    struct err *err)
 {
 	struct history *h = &s->history;
 	struct rendering now = { .is_known = 0 };
@@ -51,13 +50,15 @@ static int judge_pictures(struct search *s, const char *commit,
 	if (rc == 0 && now.fault) {
 		*out = VERDICT_SKIP;
 		log_info("%.7s cannot be judged: %.*s", commit,
-			(int)strcspn(now.fault, "\n"), now.fault);
+		    (int)strcspn(now.fault, "\n"), now.fault);
 	} else if (rc == 0 && threshold < 0) {
-		*out = rendering_is_equal(h, &now, &s->reference) ?
-			VERDICT_GOOD : VERDICT_BAD;
+		*out = rendering_is_equal(h, &now, &s->reference) ? VERDICT_GOOD
+								  : VERDICT_BAD;
 	} else if (rc == 0 && !rendering_compare(h, &s->reference, &now, &c)) {
-		rc = err_set(err, STATUS_MACHINE, "the pictures of %.7s and "
-			"%.7s cannot be read", s->good, commit);
+		rc = err_set(err, STATUS_MACHINE,
+		    "the pictures of %.7s and "
+		    "%.7s cannot be read",
+		    s->good, commit);
 	} else if (rc == 0) {
 		*out = c.rmse > threshold ? VERDICT_BAD : VERDICT_GOOD;
 	}
@@ -74,8 +75,8 @@ static enum verdict verdict_of(const struct suite *suite)
 		const struct suite_case *c = &suite->item[i];
 		if (c->fault.message) {
 			log_info("%s at %s cannot be judged: %.*s", c->test->name,
-				c->variant, (int)strcspn(c->fault.message,
-				"\n"), c->fault.message);
+			    c->variant, (int)strcspn(c->fault.message, "\n"),
+			    c->fault.message);
 			return VERDICT_SKIP;
 		}
 		if (!c->is_ok)
@@ -92,8 +93,7 @@ static int run_test(struct search *s, enum verdict *out, struct err *err)
 	struct testing t = { 0 };
 	int rc = -1;
 
-	if (testing_open(&t, &h->session, &list, 1, err) ||
-	    testing_capture(&t, 0, err))
+	if (testing_open(&t, &h->session, &list, 1, err) || testing_capture(&t, 0, err))
 		goto out;
 	history_count(h, &t.result.counts);
 	if (t.result.signal)
@@ -108,8 +108,8 @@ out:
 }
 
 /* By the test: a commit without it, or that does not load, is left out. */
-static int judge_test(struct search *s, const char *commit,
-	enum verdict *out, struct err *err)
+static int judge_test(struct search *s, const char *commit, enum verdict *out,
+    struct err *err)
 {
 	struct errs errs = ERRS_INIT;
 	struct err cause = ERR_INIT;
@@ -126,8 +126,8 @@ static int judge_test(struct search *s, const char *commit,
 		goto out;
 	}
 	*out = VERDICT_SKIP;
-	log_info("%.7s cannot be judged: %.*s", commit,
-		(int)strcspn(cause.message, "\n"), cause.message);
+	log_info("%.7s cannot be judged: %.*s", commit, (int)strcspn(cause.message, "\n"),
+	    cause.message);
 out:
 	err_release(&cause);
 	errs_release(&errs);
@@ -135,17 +135,16 @@ out:
 }
 
 /* The one place that says what "bad" is. */
-static int judge(struct search *s, const char *commit, enum verdict *out,
-	struct err *err)
+static int judge(struct search *s, const char *commit, enum verdict *out, struct err *err)
 {
-	return s->history.test ? judge_test(s, commit, out, err) :
-		judge_pictures(s, commit, out, err);
+	return s->history.test ? judge_test(s, commit, out, err)
+			       : judge_pictures(s, commit, out, err);
 }
 
 /* The two ends --------------------------------------------------------------------- */
 
-static int resolve(struct repo *r, const char *rev, const char *option,
-	char id[41], struct err *err)
+static int resolve(struct repo *r, const char *rev, const char *option, char id[41],
+    struct err *err)
 {
 	struct repo_commit c;
 	int rc = repo_resolve(r, rev, &c, err);
@@ -169,15 +168,16 @@ static int find_target(struct search *s, const char *target, struct err *err)
 	if (session_at(session, s->good, &errs) == 0 &&
 	    manifest_trace(&session->manifest, name) < 0)
 		for (size_t i = 0; i < session->manifest.ntest; i++)
-			is_test |= strcmp(session->manifest.test[i].name,
-				target) == 0;
+			is_test |= strcmp(session->manifest.test[i].name, target) == 0;
 	errs_release(&errs);
 	free(name);
 	if (is_test && threshold >= 0)
-		return err_set(err, STATUS_INPUT, "--threshold is for traces: "
-			"test '%s' has its own", target);
-	return is_test ? history_test(h, target, s->good, err) :
-		history_target(h, target, s->good, err);
+		return err_set(err, STATUS_INPUT,
+		    "--threshold is for traces: "
+		    "test '%s' has its own",
+		    target);
+	return is_test ? history_test(h, target, s->good, err)
+		       : history_target(h, target, s->good, err);
 }
 
 static int check_good(struct search *s, struct err *err)
@@ -189,41 +189,49 @@ static int check_good(struct search *s, struct err *err)
 		if (history_render(h, s->good, &s->reference, err))
 			return -1;
 		s->ntried++;
-		return s->reference.fault ? err_set(err, STATUS_INPUT, "the "
-			"good commit %.7s cannot be rendered: %s", s->good,
-			s->reference.fault) : 0;
+		return s->reference.fault ? err_set(err, STATUS_INPUT,
+						"the "
+						"good commit %.7s cannot be rendered: %s",
+						s->good, s->reference.fault)
+					  : 0;
 	}
 	if (judge(s, s->good, &verdict, err))
 		return -1;
-	return verdict == VERDICT_GOOD ? 0 : err_set(err, STATUS_INPUT,
-		"test '%s' %s at the good commit %.7s", h->test, verdict ==
-		VERDICT_BAD ? "fails" : "cannot be judged", s->good);
+	return verdict == VERDICT_GOOD
+	    ? 0
+	    : err_set(err, STATUS_INPUT, "test '%s' %s at the good commit %.7s", h->test,
+		  verdict == VERDICT_BAD ? "fails" : "cannot be judged", s->good);
 }
 
 /* The two commits can be the ends of a search, as far as history says. */
-static int check_order(struct search *s, struct merge_bases *bases,
-	struct err *err)
+static int check_order(struct search *s, struct merge_bases *bases, struct err *err)
 {
 	struct repo *repo = s->history.session.repo;
 
 	if (strcmp(s->good, s->bad) == 0)
-		return err_set(err, STATUS_INPUT, "--good and --bad are the "
-			"same commit, %.7s", s->good);
+		return err_set(err, STATUS_INPUT,
+		    "--good and --bad are the "
+		    "same commit, %.7s",
+		    s->good);
 	if (walk_merge_bases(repo, s->good, s->bad, bases, err))
 		return -1;
 	if (!bases->nid)
-		return err_set(err, STATUS_INPUT, "%s and %s have no commit in "
-			"common%s", good_rev, bad_rev, bases->is_cut ? " in this "
-			"shallow clone; 'git fetch --unshallow' gets the rest" :
-			"");
+		return err_set(err, STATUS_INPUT,
+		    "%s and %s have no commit in "
+		    "common%s",
+		    good_rev, bad_rev,
+		    bases->is_cut ? " in this "
+				    "shallow clone; 'git fetch --unshallow' gets the rest"
+				  : "");
 	if (strcmp(bases->id[0], s->bad) == 0)
-		return err_set(err, STATUS_INPUT, "%s is an ancestor of %s: are "
-			"--good and --bad swapped?", bad_rev, good_rev);
+		return err_set(err, STATUS_INPUT,
+		    "%s is an ancestor of %s: are "
+		    "--good and --bad swapped?",
+		    bad_rev, good_rev);
 	return 0;
 }
 
-static int check_bad(struct search *s, int class, const char *target,
-	struct err *err)
+static int check_bad(struct search *s, int class, const char *target, struct err *err)
 {
 	struct history *h = &s->history;
 	const char *fault = declarer_get(h->declarer, class)->fault;
@@ -234,23 +242,26 @@ static int check_bad(struct search *s, int class, const char *target,
 	if (verdict == VERDICT_BAD)
 		return 0;
 	if (verdict == VERDICT_SKIP)
-		return err_set(err, STATUS_INPUT, "the bad commit %.7s cannot "
-			"be rendered: %s", s->bad, fault ? fault :
-			"a shader does not compile");
+		return err_set(err, STATUS_INPUT,
+		    "the bad commit %.7s cannot "
+		    "be rendered: %s",
+		    s->bad, fault ? fault : "a shader does not compile");
 	if (h->test)
-		return err_set(err, STATUS_INPUT, "test '%s' passes at %s as "
-			"well", h->test, bad_rev);
-	return err_set(err, STATUS_INPUT, "trace '%s' looks the same at %s and "
-		"%s%s", target, good_rev, bad_rev, threshold < 0 ? "" :
-		" within this threshold");
+		return err_set(err, STATUS_INPUT,
+		    "test '%s' passes at %s as "
+		    "well",
+		    h->test, bad_rev);
+	return err_set(err, STATUS_INPUT,
+	    "trace '%s' looks the same at %s and "
+	    "%s%s",
+	    target, good_rev, bad_rev, threshold < 0 ? "" : " within this threshold");
 }
 
 /*
  * Where the two parted must be good as well, or good was a repair and what is
  * searched for lies before it. After criss-cross merges that is several commits.
  */
-static int check_bases(struct search *s, const struct merge_bases *bases,
-	struct err *err)
+static int check_bases(struct search *s, const struct merge_bases *bases, struct err *err)
 {
 	for (size_t i = 0; i < bases->nid; i++) {
 		enum verdict verdict;
@@ -259,12 +270,15 @@ static int check_bases(struct search *s, const struct merge_bases *bases,
 		if (judge(s, bases->id[i], &verdict, err))
 			return -1;
 		if (verdict == VERDICT_BAD)
-			return err_set(err, STATUS_INPUT, "the merge base %.7s "
-				"of %s and %s is already bad: it was fixed in "
-				"%s", bases->id[i], good_rev, bad_rev, good_rev);
+			return err_set(err, STATUS_INPUT,
+			    "the merge base %.7s "
+			    "of %s and %s is already bad: it was fixed in "
+			    "%s",
+			    bases->id[i], good_rev, bad_rev, good_rev);
 		if (verdict == VERDICT_SKIP)
 			log_warn("the merge base %.7s cannot be judged: if it "
-				"is bad, the result is wrong", bases->id[i]);
+				 "is bad, the result is wrong",
+			    bases->id[i]);
 	}
 	return 0;
 }
@@ -278,20 +292,19 @@ static int check_ends(struct search *s, const char *target, struct err *err)
 	int good, bad, rc = -1;
 
 	if (resolve(repo, good_rev, "--good", s->good, err) ||
-	    resolve(repo, bad_rev, "--bad", s->bad, err) ||
-	    check_order(s, &bases, err))
+	    resolve(repo, bad_rev, "--bad", s->bad, err) || check_order(s, &bases, err))
 		goto out;
 	if (find_target(s, target, err)) {
 		err_wrap(err, "in the good commit");
 		goto out;
 	}
-	if (history_class(h, s->good, &good, err) ||
-	    history_class(h, s->bad, &bad, err))
+	if (history_class(h, s->good, &good, err) || history_class(h, s->bad, &bad, err))
 		goto out;
 	if (good == bad) {
-		err_set(err, STATUS_INPUT, "%s '%s' does not differ between %s "
-			"and %s", h->test ? "test" : "trace", target,
-			good_rev, bad_rev);
+		err_set(err, STATUS_INPUT,
+		    "%s '%s' does not differ between %s "
+		    "and %s",
+		    h->test ? "test" : "trace", target, good_rev, bad_rev);
 		goto out;
 	}
 	if (check_good(s, err) || check_bad(s, bad, target, err) ||
@@ -343,8 +356,8 @@ static int search(struct search *s, struct err *err)
 		const char *id = s->walk.commit[i].id;
 		enum verdict verdict;
 		log_info("%zu commit%s left, at most %d to render: %.7s",
-			s->bisect.nsuspect, s->bisect.nsuspect == 1 ? "" : "s",
-			bisect_left(&s->bisect), id);
+		    s->bisect.nsuspect, s->bisect.nsuspect == 1 ? "" : "s",
+		    bisect_left(&s->bisect), id);
 		if (judge(s, id, &verdict, err))
 			return -1;
 		log_verbose("%.7s is %s", id, word[verdict]);
@@ -361,8 +374,7 @@ static cJSON *skipped_json(const struct search *s)
 {
 	cJSON *list = cJSON_CreateArray();
 	for (size_t i = 0; i < s->skipped.nentry; i++)
-		cJSON_AddItemToArray(list,
-			cJSON_CreateString(s->skipped.entry[i].key));
+		cJSON_AddItemToArray(list, cJSON_CreateString(s->skipped.entry[i].key));
 	return list;
 }
 
@@ -370,8 +382,8 @@ static cJSON *skipped_json(const struct search *s)
  * How the pictures differ from those of the commit before, drawn from the
  * store as its class was judged, and which passes are others.
  */
-static int add_differences(struct search *s, const struct walk_commit *c,
-	cJSON *json, struct err *err)
+static int add_differences(struct search *s, const struct walk_commit *c, cJSON *json,
+    struct err *err)
 {
 	struct history *h = &s->history;
 	struct rendering before = { .is_known = 0 }, now = { .is_known = 0 };
@@ -379,16 +391,15 @@ static int add_differences(struct search *s, const struct walk_commit *c,
 
 	if (!c->before[0])
 		return 0;
-	if (history_class(h, c->before, &old, err) ||
-	    history_class(h, c->id, &new, err))
+	if (history_class(h, c->before, &old, err) || history_class(h, c->id, &new, err))
 		return -1;
 	if (declarer_get(h->declarer, old)->fault)
 		return 0;
 	cJSON_AddItemToObject(json, "changed",
-		declared_changes(declarer_get(h->declarer, old),
+	    declared_changes(declarer_get(h->declarer, old),
 		declarer_get(h->declarer, new)));
 	if (h->test)
-		return 0;	/* its bundles are in target/revisions */
+		return 0; /* its bundles are in target/revisions */
 	if (history_render(h, c->before, &before, err) ||
 	    history_render(h, c->id, &now, err))
 		goto out;
@@ -449,7 +460,7 @@ static void add_suspects(const struct search *s, cJSON *json)
 	for (size_t i = 0; i < s->walk.ncommit; i++)
 		if (s->bisect.is_suspect[i])
 			cJSON_AddItemToArray(list,
-				cJSON_CreateString(s->walk.commit[i].id));
+			    cJSON_CreateString(s->walk.commit[i].id));
 }
 
 static const char *text_of(const cJSON *json, const char *name)
@@ -462,48 +473,39 @@ static void print_text(const cJSON *json)
 	const cJSON *item;
 	const char *separator = "changed: ";
 
-	if (!cJSON_IsString(cJSON_GetObjectItemCaseSensitive(json,
-	    "first_bad"))) {
+	if (!cJSON_IsString(cJSON_GetObjectItemCaseSensitive(json, "first_bad"))) {
 		printf("the first bad commit is one of these, as some cannot "
-			"be judged:\n");
-		cJSON_ArrayForEach(item,
-			cJSON_GetObjectItemCaseSensitive(json, "suspects")) {
+		       "be judged:\n");
+		cJSON_ArrayForEach (item,
+		    cJSON_GetObjectItemCaseSensitive(json, "suspects")) {
 			printf("%s\n", item->valuestring);
 		}
 		return;
 	}
 	printf("%s is the first bad commit\nAuthor: %s\nDate:   %s\n\n",
-		text_of(json, "first_bad"), text_of(json, "author"),
-		text_of(json, "date"));
+	    text_of(json, "first_bad"), text_of(json, "author"), text_of(json, "date"));
 	for (const char *line = text_of(json, "message"); *line;) {
 		size_t n = strcspn(line, "\n");
 		printf("%s%.*s\n", n ? "    " : "", (int)n, line);
 		line += n + (line[n] == '\n');
 	}
 	putchar('\n');
-	cJSON_ArrayForEach(item,
-		cJSON_GetObjectItemCaseSensitive(json, "files")) {
-		printf("%s\t%s\n", text_of(item, "status"),
-			text_of(item, "path"));
+	cJSON_ArrayForEach (item, cJSON_GetObjectItemCaseSensitive(json, "files")) {
+		printf("%s\t%s\n", text_of(item, "status"), text_of(item, "path"));
 	}
 	putchar('\n');
-	cJSON_ArrayForEach(item,
-		cJSON_GetObjectItemCaseSensitive(json, "changed")) {
+	cJSON_ArrayForEach (item, cJSON_GetObjectItemCaseSensitive(json, "changed")) {
 		printf("%s%s", separator, item->valuestring);
 		separator = ", ";
 	}
 	if (*separator == ',')
 		putchar('\n');
-	cJSON_ArrayForEach(item,
-		cJSON_GetObjectItemCaseSensitive(json, "frames")) {
+	cJSON_ArrayForEach (item, cJSON_GetObjectItemCaseSensitive(json, "frames")) {
 		printf("frame %d: rmse %.6f, max %d\n\t%s\n\t%s\n",
-			cJSON_GetObjectItemCaseSensitive(item,
-			"frame")->valueint,
-			cJSON_GetObjectItemCaseSensitive(item,
-			"rmse")->valuedouble,
-			cJSON_GetObjectItemCaseSensitive(item,
-			"max")->valueint, text_of(item, "before"),
-			text_of(item, "after"));
+		    cJSON_GetObjectItemCaseSensitive(item, "frame")->valueint,
+		    cJSON_GetObjectItemCaseSensitive(item, "rmse")->valuedouble,
+		    cJSON_GetObjectItemCaseSensitive(item, "max")->valueint,
+		    text_of(item, "before"), text_of(item, "after"));
 	}
 }
 
@@ -514,7 +516,7 @@ static int report(struct search *s, const struct options *o, struct err *err)
 	cJSON *json = json_start("bisect");
 
 	cJSON_AddStringToObject(json, h->test ? "test" : "trace",
-		h->test ? h->test : h->trace);
+	    h->test ? h->test : h->trace);
 	cJSON_AddStringToObject(json, "good", s->good);
 	cJSON_AddStringToObject(json, "bad", s->bad);
 	if (is_found && add_first(s, json, err)) {
@@ -526,27 +528,26 @@ static int report(struct search *s, const struct options *o, struct err *err)
 	cJSON_AddItemToObject(json, "skipped", skipped_json(s));
 	cJSON *counts = cJSON_AddObjectToObject(json, "counts");
 	cJSON_AddNumberToObject(counts, "commits", (double)s->walk.ncommit);
-	cJSON_AddNumberToObject(counts, "classes",
-		(double)declarer_count(h->declarer));
+	cJSON_AddNumberToObject(counts, "classes", (double)declarer_count(h->declarer));
 	cJSON_AddNumberToObject(counts, "commits_read",
-		(double)declarer_reads(h->declarer));
+	    (double)declarer_reads(h->declarer));
 	cJSON_AddNumberToObject(counts, "commits_judged", s->ntried);
 	cJSON_AddNumberToObject(counts, "commits_rendered", h->nrendered);
-	cJSON_AddNumberToObject(counts, "nodes_drawn",
-		(double)h->counts.nodes_drawn);
+	cJSON_AddNumberToObject(counts, "nodes_drawn", (double)h->counts.nodes_drawn);
 	cJSON_AddNumberToObject(counts, "programs_compiled",
-		(double)h->counts.programs_compiled);
+	    (double)h->counts.programs_compiled);
 	if (is_found && s->walk.commit[s->bisect.bad].is_cut)
 		log_warn("this shallow clone ends at %.7s: an earlier commit "
-			"may have made the change; 'git fetch --unshallow' "
-			"gets the rest", s->walk.commit[s->bisect.bad].id);
+			 "may have made the change; 'git fetch --unshallow' "
+			 "gets the rest",
+		    s->walk.commit[s->bisect.bad].id);
 	if (!o->silent)
 		log_info("%zu commit%s, %zu distinct rendering%s, %d newly rendered, "
-			"%zu skipped",
-			s->walk.ncommit, s->walk.ncommit == 1 ? "" : "s",
-			declarer_count(h->declarer),
-			declarer_count(h->declarer) == 1 ? "" : "s",
-			h->nrendered, s->skipped.nentry);
+			 "%zu skipped",
+		    s->walk.ncommit, s->walk.ncommit == 1 ? "" : "s",
+		    declarer_count(h->declarer),
+		    declarer_count(h->declarer) == 1 ? "" : "s", h->nrendered,
+		    s->skipped.nentry);
 	if (o->json) {
 		json_print(json);
 	} else {
@@ -569,41 +570,41 @@ static char *only_trace(struct search *s, struct err *err)
 	if (session_at(session, s->bad, &errs))
 		errors_end(session->options, &errs, err);
 	else if (session->manifest.ntrace != 1)
-		err_set(err, STATUS_INPUT, "the project has %zu traces: name "
-			"one", session->manifest.ntrace);
+		err_set(err, STATUS_INPUT,
+		    "the project has %zu traces: name "
+		    "one",
+		    session->manifest.ntrace);
 	else
 		name = xstrdup(session->manifest.trace[0].name);
 	errs_release(&errs);
 	return name;
 }
 
-int cmd_bisect(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_bisect(struct options *o, const struct args_list *operand, struct err *err)
 {
 	struct search s = { .ntried = 0 };
 	char *target = NULL, *range = NULL;
 	int rc = -1;
 
 	if (o->dry_run)
-		return err_set(err, STATUS_INPUT, "bisect renders commits to "
-			"judge them: omit -n and -q");
+		return err_set(err, STATUS_INPUT,
+		    "bisect renders commits to "
+		    "judge them: omit -n and -q");
 	if (!good_rev || !bad_rev)
-		return err_set(err, STATUS_INPUT, "bisect needs --good REV "
-			"and --bad REV");
+		return err_set(err, STATUS_INPUT,
+		    "bisect needs --good REV "
+		    "and --bad REV");
 	if (history_open(&s.history, o, "bisect", SESSION_BUILD, err) ||
 	    proc_catch_signals(err))
 		goto out;
-	target = operand->nitem ? xstrdup(operand->item[0]) :
-		only_trace(&s, err);
+	target = operand->nitem ? xstrdup(operand->item[0]) : only_trace(&s, err);
 	if (!target || check_ends(&s, target, err))
 		goto out;
 	range = xasprintf("%s..%s", s.good, s.bad);
-	struct walk_options walk = { .range = range,
-		.first_parent = first_parent };
+	struct walk_options walk = { .range = range, .first_parent = first_parent };
 	if (walk_open(s.history.session.repo, &walk, &s.walk, err) ||
 	    history_hold(&s.history, err) ||
-	    history_unhold(&s.history, classify(&s, err), err) ||
-	    search(&s, err))
+	    history_unhold(&s.history, classify(&s, err), err) || search(&s, err))
 		goto out;
 	rc = report(&s, o, err);
 out:

@@ -26,40 +26,37 @@ static const char *rev, *reference;
 static double threshold = -1;
 
 const struct args_option capture_option[] = {
-	{ 0, "frame", ARGS_STRING, &target.frame, 0, 0, "N",
-		"capture this frame" },
+	{ 0, "frame", ARGS_STRING, &target.frame, 0, 0, "N", "capture this frame" },
 	{ 0, "time", ARGS_STRING, &target.time, 0, 0, "S",
-		"capture the frame at this time" },
+	    "capture the frame at this time" },
 	{ 0, "frames", ARGS_STRING, &target.frames, 0, 0, "LIST",
-		"capture these frames: 0,3,10:20:5" },
+	    "capture these frames: 0,3,10:20:5" },
 	{ 0, "width", ARGS_INT, &target.width, 1, LIMIT_SIZE, "N",
-		"width of the output" },
+	    "width of the output" },
 	{ 0, "height", ARGS_INT, &target.height, 1, LIMIT_SIZE, "N",
-		"height of the output" },
-	{ 0, "fps", ARGS_NUMBER, &target.fps, 1e-3, LIMIT_FPS, "N",
-		"frames per second" },
+	    "height of the output" },
+	{ 0, "fps", ARGS_NUMBER, &target.fps, 1e-3, LIMIT_FPS, "N", "frames per second" },
 	{ 0, "preset", ARGS_STRING, &target.preset, 0, 0, "NAME",
-		"use this preset of the manifest" },
-	{ 0, "set", ARGS_LIST, &target.set, 0, 0, "NAME=VALUE",
-		"set a uniform" },
-	{ 0, "include-intermediates", ARGS_FLAG, &target.include_intermediates,
-		0, 0, NULL, "also write the outputs of each pass" },
+	    "use this preset of the manifest" },
+	{ 0, "set", ARGS_LIST, &target.set, 0, 0, "NAME=VALUE", "set a uniform" },
+	{ 0, "include-intermediates", ARGS_FLAG, &target.include_intermediates, 0, 0,
+	    NULL, "also write the outputs of each pass" },
 	{ 'o', "output", ARGS_STRING, &target.output, 0, 0, "DIR.sttrace",
-		"write the one bundle here" },
+	    "write the one bundle here" },
 	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
-		"capture a revision, or a range A..B, without a checkout" },
+	    "capture a revision, or a range A..B, without a checkout" },
 	{ 0, "bisect", ARGS_STRING, &reference, 0, 0, "BUNDLE",
-		"for git bisect run: exit with 0 if the content is that of "
-		"BUNDLE, else 1" },
+	    "for git bisect run: exit with 0 if the content is that of "
+	    "BUNDLE, else 1" },
 	{ 0, "threshold", ARGS_NUMBER, &threshold, 0, 1, "M",
-		"with --bisect: count it as bad only if the RMSE exceeds M" },
-	OPTION_END
+	    "with --bisect: count it as bad only if the RMSE exceeds M" },
+	OPTION_END,
 };
 
 const struct args_option status_option[] = {
 	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
-		"ask about a revision, without a checkout" },
-	OPTION_END
+	    "ask about a revision, without a checkout" },
+	OPTION_END,
 };
 
 /* Progress -------------------------------------------------------------------- */
@@ -96,10 +93,10 @@ static void show_progress(void *data, const struct capture_progress *p)
 	memset(cells, '#', (size_t)full);
 	cells[WIDTH] = '\0';
 	fprintf(stderr, "\r\033[K[%s] %llu/%llu draws", cells,
-		(unsigned long long)p->ndone, (unsigned long long)p->ntotal);
+	    (unsigned long long)p->ndone, (unsigned long long)p->ntotal);
 	if (p->ndone > 0) {
 		double s = (double)(proc_now_ns() - bar.start_ns) / 1e9 *
-			(double)(p->ntotal - p->ndone) / (double)p->ndone;
+		    (double)(p->ntotal - p->ndone) / (double)p->ndone;
 		fprintf(stderr, ", %.0f s left", s);
 	}
 	if (p->what)
@@ -117,11 +114,9 @@ cJSON *capture_counts_json(const struct capture_counts *c)
 	cJSON_AddNumberToObject(json, "nodes_drawn", (double)c->nodes_drawn);
 	cJSON_AddNumberToObject(json, "nodes_loaded", (double)c->nodes_loaded);
 	cJSON_AddNumberToObject(json, "nodes_reused", (double)c->nodes_reused);
-	cJSON_AddNumberToObject(json, "programs_compiled",
-		(double)c->programs_compiled);
+	cJSON_AddNumberToObject(json, "programs_compiled", (double)c->programs_compiled);
 	cJSON_AddNumberToObject(json, "traces_built", (double)c->traces_built);
-	cJSON_AddNumberToObject(json, "traces_current",
-		(double)c->traces_current);
+	cJSON_AddNumberToObject(json, "traces_current", (double)c->traces_current);
 	cJSON_AddNumberToObject(json, "failures", (double)c->failures);
 	return json;
 }
@@ -136,20 +131,18 @@ cJSON *capture_bundle_json(const struct capture_bundle *b, int plan)
 	else
 		cJSON_AddNullToObject(json, "frame");
 	cJSON_AddStringToObject(json, "path", b->path);
-	cJSON_AddStringToObject(json, "status",
-		capture_status_name(b->status));
+	cJSON_AddStringToObject(json, "status", capture_status_name(b->status));
 	if (b->reasons.nreason > 0) {
 		char *text = reason_text(&b->reasons.reason[0]);
 		cJSON_AddStringToObject(json, "reason", text);
-		cJSON_AddItemToObject(json, "reasons",
-			reasons_to_json(&b->reasons));
+		cJSON_AddItemToObject(json, "reasons", reasons_to_json(&b->reasons));
 		free(text);
 	}
 	if (b->status == CAPTURE_STALE && plan) {
 		cJSON_AddNumberToObject(json, "draws", (double)b->ndraw);
 		cJSON_AddNumberToObject(json, "loads", (double)b->nload);
 		cJSON_AddNumberToObject(json, "expected_ms",
-			(double)b->expected_ns / 1e6);
+		    (double)b->expected_ns / 1e6);
 	}
 	if (b->err.message)
 		cJSON_AddItemToObject(json, "error", error_json(&b->err));
@@ -158,8 +151,7 @@ cJSON *capture_bundle_json(const struct capture_bundle *b, int plan)
 
 static void copy_error(struct errs *errs, const struct err *e)
 {
-	errs_add(errs, e->status, e->file, e->line, e->column, e->key, "%s",
-		e->message);
+	errs_add(errs, e->status, e->file, e->line, e->column, e->key, "%s", e->message);
 }
 
 /* "error" and "errors" of a run where targets failed or were not reached. */
@@ -169,21 +161,22 @@ static void add_errors(cJSON *json, const struct capture_result *r)
 
 	for (size_t i = 0; i < r->nbundle; i++) {
 		const struct err *e = &r->bundle[i].err;
-		if (r->bundle[i].status == CAPTURE_FAILED && (all.nerr == 0 ||
-		    strcmp(all.err[all.nerr - 1].message, e->message) != 0))
+		if (r->bundle[i].status == CAPTURE_FAILED &&
+		    (all.nerr == 0 ||
+			strcmp(all.err[all.nerr - 1].message, e->message) != 0))
 			copy_error(&all, e);
 	}
 	for (size_t i = 0; i < r->more.nerr; i++)
 		copy_error(&all, &r->more.err[i]);
 	if (r->signal != 0)
 		errs_add(&all, STATUS_FAILED, NULL, 0, 0, NULL,
-			"interrupted by signal %d", r->signal);
+		    "interrupted by signal %d", r->signal);
 	json_add_errors(json, &all);
 	errs_release(&all);
 }
 
 static void print_json(struct session *s, const char *action, int plan,
-	const struct capture_result *r)
+    const struct capture_result *r)
 {
 	cJSON *json = json_start(action);
 	struct repo *repo = session_repo(s);
@@ -196,14 +189,14 @@ static void print_json(struct session *s, const char *action, int plan,
 		add_errors(json, r);
 	cJSON *traces = cJSON_AddArrayToObject(json, "traces");
 	for (size_t i = 0; i < r->nbundle; i++)
-		cJSON_AddItemToArray(traces,
-			capture_bundle_json(&r->bundle[i], plan));
+		cJSON_AddItemToArray(traces, capture_bundle_json(&r->bundle[i], plan));
 	cJSON_AddItemToObject(json, "counts", capture_counts_json(&r->counts));
 	if (r->driver.nreason > 0)
 		cJSON_AddItemToObject(json, "driver_changes",
-			reasons_to_json(&r->driver));
-	if (repo && (s->commit[0] ? repo_resolve(repo, s->commit, &git.head,
-	    &err) : repo_head(repo, &git.head, &err)) == 0)
+		    reasons_to_json(&r->driver));
+	if (repo &&
+	    (s->commit[0] ? repo_resolve(repo, s->commit, &git.head, &err)
+			  : repo_head(repo, &git.head, &err)) == 0)
 		git.has_head = git.head.id[0] != '\0';
 	cJSON *git_section = git_json(&git);
 	cJSON_DeleteItemFromObjectCaseSensitive(git_section, "dirty");
@@ -215,7 +208,7 @@ static void print_json(struct session *s, const char *action, int plan,
 		cJSON_AddStringToObject(d, "renderer", driver->renderer);
 		cJSON_AddStringToObject(d, "version", driver->version);
 		cJSON_AddStringToObject(d, "identity",
-			sha256_hex(&driver->identity, hex));
+		    sha256_hex(&driver->identity, hex));
 	}
 	git_state_release(&git);
 	err_release(&err);
@@ -224,8 +217,7 @@ static void print_json(struct session *s, const char *action, int plan,
 
 char *target_name(const struct capture_bundle *b)
 {
-	return b->frame < 0 ? xstrdup(b->name) :
-		xasprintf("%s@%d", b->name, b->frame);
+	return b->frame < 0 ? xstrdup(b->name) : xasprintf("%s@%d", b->name, b->frame);
 }
 
 /* The first one; that the driver is another one was said already. */
@@ -233,17 +225,16 @@ static char *first_reason(const struct reasons *list)
 {
 	if (list->nreason == 0)
 		return xstrdup("for no known reason");
-	return list->reason[0].kind == REASON_DRIVER ?
-		xstrdup("captured with a different driver") :
-		reason_text(&list->reason[0]);
+	return list->reason[0].kind == REASON_DRIVER
+	    ? xstrdup("captured with a different driver")
+	    : reason_text(&list->reason[0]);
 }
 
 static void print_cost(uint64_t ndraw, uint64_t nload, uint64_t expected_ns)
 {
 	printf("%llu draw%s", (unsigned long long)ndraw, ndraw == 1 ? "" : "s");
 	if (nload > 0)
-		printf(", %llu load%s", (unsigned long long)nload,
-			nload == 1 ? "" : "s");
+		printf(", %llu load%s", (unsigned long long)nload, nload == 1 ? "" : "s");
 	if (ndraw > 0 && expected_ns == 0)
 		printf(", time unknown\n");
 	else if (ndraw > 0)
@@ -260,8 +251,7 @@ static void print_plan(const struct capture_result *r)
 		const struct capture_bundle *b = &r->bundle[i];
 		char *name = target_name(b);
 		char *why = first_reason(&b->reasons);
-		nstale += b->status == CAPTURE_STALE ||
-			b->status == CAPTURE_RETAGGED;
+		nstale += b->status == CAPTURE_STALE || b->status == CAPTURE_RETAGGED;
 		if (b->status == CAPTURE_STALE) {
 			printf("%s: stale: %s", name, why);
 			if (b->reasons.nreason == 0 || b->ndraw + b->nload > 0 ||
@@ -272,16 +262,17 @@ static void print_plan(const struct capture_result *r)
 				putchar('\n');
 			}
 		} else {
-			printf("%s: %s\n", name, b->status == CAPTURE_RETAGGED ?
-				why : capture_status_name(b->status));
+			printf("%s: %s\n", name,
+			    b->status == CAPTURE_RETAGGED
+				? why
+				: capture_status_name(b->status));
 		}
 		free(why);
 		free(name);
 	}
 	printf("%zu of %zu trace%s stale; ", nstale, r->nbundle,
-		r->nbundle == 1 ? "" : "s");
-	print_cost(r->counts.nodes_drawn, r->counts.nodes_loaded,
-		r->expected_ns);
+	    r->nbundle == 1 ? "" : "s");
+	print_cost(r->counts.nodes_drawn, r->counts.nodes_loaded, r->expected_ns);
 }
 
 /* "built hero@60 (1.000 s, 960x540): target/traces/hero@60.sttrace" */
@@ -302,24 +293,21 @@ static void print_done(const struct capture_result *r, double seconds)
 
 	for (size_t i = 0; i < r->nbundle; i++) {
 		const struct capture_bundle *b = &r->bundle[i];
-		if (b->status != CAPTURE_CURRENT &&
-		    b->status != CAPTURE_FAILED &&
+		if (b->status != CAPTURE_CURRENT && b->status != CAPTURE_FAILED &&
 		    b->status != CAPTURE_STALE && b->path)
 			print_bundle(b);
 	}
 	if (c->traces_built == 0 && c->failures == 0 && r->signal == 0)
-		log_info("all %llu up to date",
-			(unsigned long long)c->traces_current);
+		log_info("all %llu up to date", (unsigned long long)c->traces_current);
 	else
 		log_info("%llu written, %llu up to date, %llu failed (%llu %s "
-			"drawn, %llu loaded, %llu reused, %.1f s)",
-			(unsigned long long)c->traces_built,
-			(unsigned long long)c->traces_current,
-			(unsigned long long)c->failures,
-			(unsigned long long)c->nodes_drawn,
-			c->nodes_drawn == 1 ? "pass" : "passes",
-			(unsigned long long)c->nodes_loaded,
-			(unsigned long long)c->nodes_reused, seconds);
+			 "drawn, %llu loaded, %llu reused, %.1f s)",
+		    (unsigned long long)c->traces_built,
+		    (unsigned long long)c->traces_current,
+		    (unsigned long long)c->failures, (unsigned long long)c->nodes_drawn,
+		    c->nodes_drawn == 1 ? "pass" : "passes",
+		    (unsigned long long)c->nodes_loaded,
+		    (unsigned long long)c->nodes_reused, seconds);
 }
 
 void report_failures(const struct capture_result *r)
@@ -331,9 +319,8 @@ void report_failures(const struct capture_result *r)
 		if (b->status != CAPTURE_FAILED)
 			continue;
 		/* Frames of one trace often fail for one reason: once. */
-		int was_logged = i > 0 && r->bundle[i - 1].status ==
-			CAPTURE_FAILED && strcmp(r->bundle[i - 1].err.message,
-			b->err.message) == 0;
+		int was_logged = i > 0 && r->bundle[i - 1].status == CAPTURE_FAILED &&
+		    strcmp(r->bundle[i - 1].err.message, b->err.message) == 0;
 		char *text = err_text(&b->err), *name = target_name(b);
 		if (was_logged)
 			log_verbose("%s: %s", name, text);
@@ -381,14 +368,13 @@ static int is_stale(const struct capture_result *r)
 }
 
 /* All that decides what a run has to do, but for files. */
-static void identify_request(const struct session *s,
-	const struct args_list *operand, struct sha256 *out)
+static void identify_request(const struct session *s, const struct args_list *operand,
+    struct sha256 *out)
 {
 	struct encoder e = { BUF_INIT };
 	struct fs_stamp tool = { 0 };
-	const char *const text[] = { STBUILD_VERSION, s->root, s->path,
-		target.frame, target.time, target.frames, target.preset,
-		target.output };
+	const char *const text[] = { STBUILD_VERSION, s->root, s->path, target.frame,
+		target.time, target.frames, target.preset, target.output };
 
 	fs_stamp(proc_self(), &tool);
 	encoder_begin(&e, "request");
@@ -396,7 +382,7 @@ static void identify_request(const struct session *s,
 	encoder_u64(&e, TAG_OBJECT, (uint64_t)tool.mtime_ns);
 	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
 		encoder_string(&e, text[i] ? TAG_VALUE : TAG_ZERO,
-			text[i] ? text[i] : "");
+		    text[i] ? text[i] : "");
 	encoder_bytes(&e, TAG_SIZE, &target.width, sizeof target.width);
 	encoder_bytes(&e, TAG_SIZE, &target.height, sizeof target.height);
 	encoder_bytes(&e, TAG_SIZE, &target.fps, sizeof target.fps);
@@ -419,11 +405,12 @@ static int64_t now_ns(void)
 
 /* Captures, or plans to, unless a record says that nothing changed. */
 static int bring_up_to_date(struct session *s, struct options *o,
-	const struct args_list *operand, int plan,
-	struct capture_result *result, struct err *err)
+    const struct args_list *operand, int plan, struct capture_result *result,
+    struct err *err)
 {
 	struct unchanged_request request = { .root = s->root,
-		.store_dir = s->store_dir, .device = o->device };
+		.store_dir = s->store_dir,
+		.device = o->device };
 	struct targets targets = { 0 };
 	int64_t started_ns = now_ns();
 	char head[41] = "";
@@ -441,14 +428,15 @@ static int bring_up_to_date(struct session *s, struct options *o,
 	if ((!rev && session_load(s, err)) ||
 	    targets_find(&s->manifest, &target, operand, &targets, err) ||
 	    proc_catch_signals(err) ||
-	    targets_capture(s, &targets, plan, !plan && isatty(STDERR_FILENO) &&
-	    !o->silent && !o->json ? show_progress : NULL, result, err))
+	    targets_capture(s, &targets, plan,
+		!plan && isatty(STDERR_FILENO) && !o->silent && !o->json ? show_progress
+									 : NULL,
+		result, err))
 		goto out;
 	/* What cannot be read today may be read tomorrow, and tag the bundles. */
-	if (can_skip && !plan && s->store && !s->has_repo_fault &&
-	    !result->has_git_fault)
-		unchanged_record(&request, s->store, &s->driver, head,
-			started_ns, &result->inputs, result);
+	if (can_skip && !plan && s->store && !s->has_repo_fault && !result->has_git_fault)
+		unchanged_record(&request, s->store, &s->driver, head, started_ns,
+		    &result->inputs, result);
 	rc = 0;
 out:
 	targets_release(&targets);
@@ -456,7 +444,7 @@ out:
 }
 
 static int capture_or_plan(struct options *o, const struct args_list *operand,
-	const char *action, int plan, struct err *err)
+    const char *action, int plan, struct err *err)
 {
 	struct session s = { 0 };
 	struct capture_result result = { 0 };
@@ -465,8 +453,8 @@ static int capture_or_plan(struct options *o, const struct args_list *operand,
 	bar.start_ns = proc_now_ns();
 	log_set_hook(wipe_bar, &bar);
 	enum session_store use = plan ? SESSION_PLAN : SESSION_BUILD;
-	if (rev ? session_open_rev(&s, o, action, use, rev, err) :
-	    session_find(&s, o, action, use, err))
+	if (rev ? session_open_rev(&s, o, action, use, rev, err)
+		: session_find(&s, o, action, use, err))
 		goto out;
 	if (bring_up_to_date(&s, o, operand, plan, &result, err))
 		goto out;
@@ -486,8 +474,7 @@ static int capture_or_plan(struct options *o, const struct args_list *operand,
 	else if (result.counts.failures > 0)
 		rc = failure_status(&result);
 	else
-		rc = o->question && is_stale(&result) ? STATUS_FAILED :
-			STATUS_OK;
+		rc = o->question && is_stale(&result) ? STATUS_FAILED : STATUS_OK;
 	/* Of another revision's manifest are not the traces that matter. */
 	if (!plan && !rev && result.counts.traces_built > 0)
 		collect_after_build(&s);
@@ -500,31 +487,29 @@ out:
 	return rc;
 }
 
-int cmd_capture(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_capture(struct options *o, const struct args_list *operand, struct err *err)
 {
 	int is_plan = o->dry_run || o->question;
 
 	if (reference || threshold >= 0 || (rev && walk_is_range(rev))) {
-		int rc = reference && !rev && !is_plan ?
-			capture_judge(o, operand, &target, reference,
-			threshold, err) :
-			reference ? err_set(err, STATUS_INPUT, "--bisect "
-			"judges the work tree: omit --rev, -n and -q") :
-			threshold >= 0 ? err_set(err, STATUS_INPUT,
-			"--threshold needs --bisect") :
-			is_plan ? err_set(err, STATUS_INPUT, "the cost of a "
-			"range is unknown until it is drawn: omit -n and -q") :
-			capture_range(o, operand, &target, rev, err);
+		int rc = reference && !rev && !is_plan
+		    ? capture_judge(o, operand, &target, reference, threshold, err)
+		    : reference ? err_set(err, STATUS_INPUT,
+				      "--bisect "
+				      "judges the work tree: omit --rev, -n and -q")
+		    : threshold >= 0
+		    ? err_set(err, STATUS_INPUT, "--threshold needs --bisect")
+		    : is_plan ? err_set(err, STATUS_INPUT,
+				    "the cost of a "
+				    "range is unknown until it is drawn: omit -n and -q")
+			      : capture_range(o, operand, &target, rev, err);
 		args_list_release(&target.set);
 		return rc;
 	}
-	return capture_or_plan(o, operand, "capture",
-		is_plan, err);
+	return capture_or_plan(o, operand, "capture", is_plan, err);
 }
 
-int cmd_status(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_status(struct options *o, const struct args_list *operand, struct err *err)
 {
 	return capture_or_plan(o, operand, "status", 1, err);
 }

@@ -20,28 +20,27 @@ static const char *rev;
 
 const struct args_option check_option[] = {
 	{ 0, "pedantic", ARGS_FLAG, &pedantic, 0, 0, NULL,
-		"exit with status 1 on warnings" },
+	    "exit with status 1 on warnings" },
 	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
-		"use the files of a revision, without a checkout" },
-	OPTION_END
+	    "use the files of a revision, without a checkout" },
+	OPTION_END,
 };
 
-cJSON *diagnostics_to_json(const struct manifest *m,
-	const struct diagnostics *d)
+cJSON *diagnostics_to_json(const struct manifest *m, const struct diagnostics *d)
 {
 	cJSON *list = cJSON_CreateArray();
 	for (size_t i = 0; i < d->nitem; i++) {
 		const struct diagnostic *item = &d->item[i];
 		cJSON *json = cJSON_CreateObject();
 		cJSON_AddStringToObject(json, "level",
-			item->level == DIAGNOSTIC_ERROR ? "error" : "warning");
+		    item->level == DIAGNOSTIC_ERROR ? "error" : "warning");
 		cJSON_AddStringToObject(json, "code", item->code);
 		cJSON_AddStringToObject(json, "message", item->message);
 		if (item->npass) {
 			cJSON *pass = cJSON_AddArrayToObject(json, "passes");
 			for (size_t p = 0; p < item->npass; p++)
-				cJSON_AddItemToArray(pass, cJSON_CreateString(
-					m->pass[item->pass[p]].name));
+				cJSON_AddItemToArray(pass,
+				    cJSON_CreateString(m->pass[item->pass[p]].name));
 		}
 		if (item->file) {
 			cJSON_AddStringToObject(json, "file", item->file);
@@ -58,16 +57,14 @@ void diagnostics_print(const struct diagnostics *d)
 	for (size_t i = 0; i < d->nitem; i++) {
 		const struct diagnostic *item = &d->item[i];
 		if (item->file)
-			log_error("%s:%d:%d: warning: [%s] %s", item->file,
-				item->line, item->column, item->code,
-				item->message);
+			log_error("%s:%d:%d: warning: [%s] %s", item->file, item->line,
+			    item->column, item->code, item->message);
 		else
 			log_warn("[%s] %s", item->code, item->message);
 	}
 }
 
-static int decode_asset(struct session *s, const struct asset *asset,
-	struct err *err)
+static int decode_asset(struct session *s, const struct asset *asset, struct err *err)
 {
 	enum tree_kind kind;
 	char *resolved = NULL;
@@ -77,15 +74,13 @@ static int decode_asset(struct session *s, const struct asset *asset,
 	if (tree_lookup(s->tree, asset->path, &kind, &resolved, err) < 0)
 		goto out;
 	if (kind != TREE_FILE) {
-		err_set(err, STATUS_INPUT, "asset '%s' is not a file",
-			asset->name);
+		err_set(err, STATUS_INPUT, "asset '%s' is not a file", asset->name);
 		err_place(err, asset->path, 0, 0, NULL);
 		goto out;
 	}
 	if (tree_read(s->tree, resolved, LIMIT_ASSET_BYTES, &bytes, err) < 0)
 		goto out;
-	rc = image_decode(asset, asset->path, bytes.data, bytes.len, &image,
-		err);
+	rc = image_decode(asset, asset->path, bytes.data, bytes.len, &image, err);
 out:
 	image_release(&image);
 	buf_release(&bytes);
@@ -99,27 +94,25 @@ static void check_inputs(struct session *s, struct errs *errs)
 	struct manifest *m = &s->manifest;
 	struct err err = ERR_INIT;
 	for (size_t i = 0; i < m->nasset; i++)
-		if (m->asset[i].kind != ASSET_VIDEO
-			&& decode_asset(s, &m->asset[i], &err) < 0)
+		if (m->asset[i].kind != ASSET_VIDEO &&
+		    decode_asset(s, &m->asset[i], &err) < 0)
 			errs_take(errs, &err);
 	for (size_t i = 0; i < m->npass; i++) {
 		struct source source = { 0 };
-		if (shader_expand(s->tree, m, (int)i, 0, &s->inputs, &source,
-			&err) < 0)
+		if (shader_expand(s->tree, m, (int)i, 0, &s->inputs, &source, &err) < 0)
 			errs_take(errs, &err);
 		source_release(&source);
 	}
 }
 
 /* A finding in a file that several passes share is one, about them all. */
-static void add_finding(struct diagnostics *d, const struct lint_finding *f,
-	int pass)
+static void add_finding(struct diagnostics *d, const struct lint_finding *f, int pass)
 {
 	for (size_t i = 0; i < d->nitem; i++) {
 		const struct diagnostic *item = &d->item[i];
-		if (!item->file || strcmp(item->file, f->file) != 0
-			|| item->line != f->line || item->column != f->column
-			|| strcmp(item->code, f->code) != 0)
+		if (!item->file || strcmp(item->file, f->file) != 0 ||
+		    item->line != f->line || item->column != f->column ||
+		    strcmp(item->code, f->code) != 0)
 			continue;
 		if (item->pass[item->npass - 1] != pass)
 			diagnostics_about(d, i, pass);
@@ -157,11 +150,11 @@ static int lint(struct session *s, struct diagnostics *d, struct err *err)
 
 /* Bundles ----------------------------------------------------------------- */
 
-struct captured {		/* TRACE@FRAME.sttrace, TRACE@FRAME-ID.sttrace */
+struct captured { /* TRACE@FRAME.sttrace, TRACE@FRAME-ID.sttrace */
 	char *path;
-	size_t ntrace;		/* bytes up to the "@" */
+	size_t ntrace; /* bytes up to the "@" */
 	long frame;
-	char *id;		/* borrowed from path: "-ID.sttrace" */
+	char *id; /* borrowed from path: "-ID.sttrace" */
 };
 
 struct captures {
@@ -182,7 +175,7 @@ static int by_frame(const void *a, const void *b)
 }
 
 static void find_captures(const struct session *s, const char *folder,
-	struct captures *out)
+    struct captures *out)
 {
 	char *dir = fs_join(s->root, folder);
 	DIR *d = opendir(dir);
@@ -195,26 +188,25 @@ static void find_captures(const struct session *s, const char *folder,
 		char *path = fs_join(dir, e->d_name), *id;
 		size_t ntrace = strlen(path) - strlen(at);
 		long frame = strtol(path + ntrace + 1, &id, 10);
-		out->item = array_grow(out->item, out->nitem, &out->cap,
-			sizeof *out->item);
-		out->item[out->nitem++] = (struct captured) { path, ntrace,
-			frame, id };
+		out->item =
+		    array_grow(out->item, out->nitem, &out->cap, sizeof *out->item);
+		out->item[out->nitem++] = (struct captured){ path, ntrace, frame, id };
 	}
 	if (d)
 		closedir(d);
 	free(dir);
 }
 
-static void report_nonfinite(const struct manifest *m,
-	const struct bundle *b, const struct nonfinite *n,
-	struct diagnostics *d)
+static void report_nonfinite(const struct manifest *m, const struct bundle *b,
+    const struct nonfinite *n, struct diagnostics *d)
 {
 	char *what = n->face < 0 ? xasprintf("output %d", n->output)
-		: xasprintf("face %s", output_face(n->face));
-	size_t i = diagnostics_add(d, "nan-output", "%s in pass '%s' at frame "
-		"%d: %s, pixel (%d, %d), channel %c, in %s",
-		n->value != n->value ? "NaN" : "infinity", n->pass, b->frame,
-		what, n->x, n->y, "rgba"[n->channel], b->dir);
+				 : xasprintf("face %s", output_face(n->face));
+	size_t i = diagnostics_add(d, "nan-output",
+	    "%s in pass '%s' at frame "
+	    "%d: %s, pixel (%d, %d), channel %c, in %s",
+	    n->value != n->value ? "NaN" : "infinity", n->pass, b->frame, what, n->x,
+	    n->y, "rgba"[n->channel], b -> dir);
 	int pass = manifest_pass(m, n->pass);
 	if (pass >= 0)
 		diagnostics_about(d, i, pass);
@@ -228,7 +220,7 @@ static void report_nonfinite(const struct manifest *m,
 static void check_captures(const struct session *s, struct diagnostics *d)
 {
 	struct captures c = { 0 };
-	size_t is_found = 0;	/* index + 1 of the bundle with the last one */
+	size_t is_found = 0; /* index + 1 of the bundle with the last one */
 	find_captures(s, "target/traces", &c);
 	find_captures(s, "target/captures", &c);
 	if (c.nitem)
@@ -238,14 +230,12 @@ static void check_captures(const struct session *s, struct diagnostics *d)
 		struct bundle b = { 0 };
 		struct nonfinite n = { 0 };
 		struct err err = ERR_INIT;
-		const struct captured *last = is_found
-			? &c.item[is_found - 1] : NULL;
-		if (last && last->ntrace == it->ntrace
-			&& memcmp(last->path, it->path, it->ntrace) == 0
-			&& strcmp(last->id, it->id) == 0)
+		const struct captured *last = is_found ? &c.item[is_found - 1] : NULL;
+		if (last && last->ntrace == it->ntrace &&
+		    memcmp(last->path, it->path, it->ntrace) == 0 &&
+		    strcmp(last->id, it->id) == 0)
 			continue;
-		if (bundle_open(it->path, &b, &err)
-			|| nonfinite_find(&b, &n, &err)) {
+		if (bundle_open(it->path, &b, &err) || nonfinite_find(&b, &n, &err)) {
 			/* Capture puts it right; see inspect. */
 			char *text = err_text(&err);
 			log_verbose("not checked: %s", text);
@@ -264,12 +254,10 @@ static void check_captures(const struct session *s, struct diagnostics *d)
 }
 
 /* Marks the uniforms that a program uses. */
-static void mark_used(const struct manifest *m, const struct program *p,
-	int *used)
+static void mark_used(const struct manifest *m, const struct program *p, int *used)
 {
 	for (size_t i = 0; i < m->nuniform; i++)
-		used[i] |= reflection_uniform(&p->reflection,
-			m->uniform[i].name) != NULL;
+		used[i] |= reflection_uniform(&p->reflection, m->uniform[i].name) != NULL;
 }
 
 /* Presets change the text of a pass by its local size alone. */
@@ -286,11 +274,10 @@ static int is_other_text(const struct preset *preset, int p)
  * preset changes. Shaders at fault go to errs; -1 is for the machine.
  */
 static int check_variant(struct session *s, const struct program_env *env,
-	const struct preset *preset, int *used, struct errs *errs,
-	struct err *err)
+    const struct preset *preset, int *used, struct errs *errs, struct err *err)
 {
 	struct variant_options options = {
-		.preset = preset ? preset->name : NULL
+		.preset = preset ? preset->name : NULL,
 	};
 	struct variant v = { 0 };
 	int rc = -1;
@@ -319,7 +306,7 @@ out:
 }
 
 static int check_programs(struct session *s, int *used, struct errs *errs,
-	struct err *err)
+    struct err *err)
 {
 	struct manifest *m = &s->manifest;
 	struct program_env env;
@@ -333,7 +320,7 @@ static int check_programs(struct session *s, int *used, struct errs *errs,
 
 /* errs: warnings that are errors. */
 static void report(const struct session *s, const struct diagnostics *d,
-	const struct errs *errs)
+    const struct errs *errs)
 {
 	const struct manifest *m = &s->manifest;
 	const struct options *o = s->options;
@@ -342,24 +329,21 @@ static void report(const struct session *s, const struct diagnostics *d,
 		cJSON_AddStringToObject(document, "project", m->name);
 		cJSON_AddNumberToObject(document, "passes", (double)m->npass);
 		cJSON_AddNumberToObject(document, "assets", (double)m->nasset);
-		cJSON_AddItemToObject(document, "diagnostics",
-			diagnostics_to_json(m, d));
+		cJSON_AddItemToObject(document, "diagnostics", diagnostics_to_json(m, d));
 		cJSON *counts = cJSON_AddObjectToObject(document, "counts");
 		cJSON_AddNumberToObject(counts, "programs_compiled",
-			s->programs_compiled);
+		    s->programs_compiled);
 		if (errs->nerr)
 			json_add_errors(document, errs);
 		json_print(document);
 	} else if (!o->silent && !o->question) {
-		printf("%s: %zu pass%s, %zu asset%s, %zu warning%s\n", m->name,
-			m->npass, m->npass == 1 ? "" : "es",
-			m->nasset, m->nasset == 1 ? "" : "s",
-			d->nitem, d->nitem == 1 ? "" : "s");
+		printf("%s: %zu pass%s, %zu asset%s, %zu warning%s\n", m->name, m->npass,
+		    m->npass == 1 ? "" : "es", m->nasset, m->nasset == 1 ? "" : "s",
+		    d->nitem, d->nitem == 1 ? "" : "s");
 	}
 }
 
-int cmd_check(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_check(struct options *o, const struct args_list *operand, struct err *err)
 {
 	(void)operand;
 	struct session s;
@@ -400,9 +384,9 @@ int cmd_check(struct options *o, const struct args_list *operand,
 	if (!pedantic && !o->question)
 		diagnostics_print(&d);
 	for (size_t i = 0; i < d.nitem && pedantic; i++) {
-		errs_add(&errs, STATUS_FAILED, d.item[i].file ? d.item[i].file
-			: s.manifest.path, d.item[i].line, d.item[i].column,
-			NULL, "[%s] %s", d.item[i].code, d.item[i].message);
+		errs_add(&errs, STATUS_FAILED,
+		    d.item[i].file ? d.item[i].file : s.manifest.path, d.item[i].line,
+		    d.item[i].column, NULL, "[%s] %s", d.item[i].code, d.item[i].message);
 		char *text = err_text(&errs.err[i]);
 		log_error("%s", text);
 		free(text);

@@ -15,8 +15,8 @@ static int whole_store;
 
 const struct args_option clean_option[] = {
 	{ 0, "store", ARGS_FLAG, &whole_store, 0, 0, NULL,
-		"remove the store, and no bundle" },
-	OPTION_END
+	    "remove the store, and no bundle" },
+	OPTION_END,
 };
 
 /* Names in a folder but "." and "..", sorted by nothing. Owned. */
@@ -30,7 +30,7 @@ static void names_release(struct names *n)
 	for (size_t i = 0; i < n->nname; i++)
 		free(n->name[i]);
 	free(n->name);
-	*n = (struct names) { NULL, 0, 0 };
+	*n = (struct names){ NULL, 0, 0 };
 }
 
 static int names_read(const char *dir, struct names *out, struct err *err)
@@ -42,8 +42,8 @@ static int names_read(const char *dir, struct names *out, struct err *err)
 	while ((e = readdir(d))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		out->name = array_grow(out->name, out->nname, &out->cap,
-			sizeof *out->name);
+		out->name =
+		    array_grow(out->name, out->nname, &out->cap, sizeof *out->name);
 		out->name[out->nname++] = xstrdup(e->d_name);
 	}
 	closedir(d);
@@ -68,16 +68,16 @@ static int is_recorded(const struct bundle_row *row, const char *path)
  * 1 when everything below prefix in the bundle is a file that the row has, at
  * most one folder deep; else 0 with the stranger's path, owned by the caller.
  */
-static int is_all_ours(const struct bundle_row *row, const char *dir,
-	const char *prefix, char **stranger, struct err *err)
+static int is_all_ours(const struct bundle_row *row, const char *dir, const char *prefix,
+    char **stranger, struct err *err)
 {
 	struct names names = { NULL, 0, 0 };
 	char *here = *prefix ? fs_join(dir, prefix) : xstrdup(dir);
 	int ours = names_read(here, &names, err) < 0 ? -1 : 1;
 	free(here);
 	for (size_t i = 0; i < names.nname && ours == 1; i++) {
-		char *path = *prefix ? fs_join(prefix, names.name[i])
-			: xstrdup(names.name[i]);
+		char *path =
+		    *prefix ? fs_join(prefix, names.name[i]) : xstrdup(names.name[i]);
 		char *full = fs_join(dir, path);
 		if (!is_link(full) && fs_is_dir(full) && !*prefix)
 			ours = is_all_ours(row, dir, path, stranger, err);
@@ -94,7 +94,7 @@ static int is_all_ours(const struct bundle_row *row, const char *dir,
 
 struct cleaning {
 	struct session *s;
-	struct bundle_row *row;		/* copies of what clean needs */
+	struct bundle_row *row; /* copies of what clean needs */
 	size_t nrow, cap;
 	cJSON *removed, *kept;
 	int nkept;
@@ -105,7 +105,7 @@ static int copy_row(void *data, const struct bundle_row *row)
 	struct cleaning *c = data;
 	c->row = array_grow(c->row, c->nrow, &c->cap, sizeof *c->row);
 	struct bundle_row *copy = &c->row[c->nrow++];
-	*copy = (struct bundle_row) { .path = xstrdup(row->path) };
+	*copy = (struct bundle_row){ .path = xstrdup(row->path) };
 	copy->file = xcalloc(row->nfile, sizeof *copy->file);
 	copy->nfile = row->nfile;
 	for (size_t i = 0; i < row->nfile; i++) {
@@ -146,15 +146,14 @@ static char *reason_to_keep(const struct bundle_row *row, const char *path)
 	char *stranger = NULL, *reason = NULL;
 	struct err err = ERR_INIT;
 	struct bundle b = { 0 };
-	if (n < sizeof suffix || strcmp(path + n - strlen(suffix), suffix) != 0
-		|| is_link(path) || !fs_is_dir(path))
+	if (n < sizeof suffix || strcmp(path + n - strlen(suffix), suffix) != 0 ||
+	    is_link(path) || !fs_is_dir(path))
 		return xstrdup("it is no longer a bundle");
 	int ours = is_all_ours(row, path, "", &stranger, &err);
 	if (ours < 0)
 		reason = xstrdup(err.message);
 	else if (!ours)
-		reason = xasprintf("it contains a foreign file, '%s'",
-			stranger);
+		reason = xasprintf("it contains a foreign file, '%s'", stranger);
 	else if (!bundle_open(path, &b, &err) && !b.tool)
 		reason = xstrdup("it was written by another program");
 	bundle_release(&b);
@@ -164,15 +163,15 @@ static char *reason_to_keep(const struct bundle_row *row, const char *path)
 }
 
 static int clean_bundle(struct cleaning *c, const struct bundle_row *row,
-	struct store *store, struct err *err)
+    struct store *store, struct err *err)
 {
 	const struct options *o = c->s->options;
 	char *path = fs_join(c->s->root, row->path);
 	char *reason = NULL, *aside = NULL;
 	int rc = -1;
 	if (fs_exists(path) || is_link(path)) {
-		reason = is_lone_file(row) ? reason_to_keep_file(row, path) :
-			reason_to_keep(row, path);
+		reason = is_lone_file(row) ? reason_to_keep_file(row, path)
+					   : reason_to_keep(row, path);
 		if (reason) {
 			log_warn("keeping '%s': %s", path, reason);
 			c->nkept++;
@@ -200,8 +199,8 @@ out:
 /* Folders that captures make, once nothing of ours or others is in them. */
 static void remove_empty(const char *root)
 {
-	static const char *const folder[] = { "target/traces",
-		"target/captures", "target/sounds" };
+	static const char *const folder[] = { "target/traces", "target/captures",
+		"target/sounds" };
 	for (size_t i = 0; i < sizeof folder / sizeof *folder; i++) {
 		char *path = fs_join(root, folder[i]);
 		rmdir(path);
@@ -212,11 +211,10 @@ static void remove_empty(const char *root)
 	struct names names = { NULL, 0, 0 };
 	struct buf text = BUF_INIT;
 	struct err err = ERR_INIT;
-	if (!is_link(target) && fs_is_dir(target)
-		&& !names_read(target, &names, &err) && names.nname == 1
-		&& strcmp(names.name[0], ".gitignore") == 0 && !is_link(ignore)
-		&& !fs_read(ignore, 2, &text, &err)
-		&& strcmp(buf_str(&text), "*\n") == 0 && !unlink(ignore))
+	if (!is_link(target) && fs_is_dir(target) && !names_read(target, &names, &err) &&
+	    names.nname == 1 && strcmp(names.name[0], ".gitignore") == 0 &&
+	    !is_link(ignore) && !fs_read(ignore, 2, &text, &err) &&
+	    strcmp(buf_str(&text), "*\n") == 0 && !unlink(ignore))
 		rmdir(target);
 	err_release(&err);
 	buf_release(&text);
@@ -227,7 +225,8 @@ static void remove_empty(const char *root)
 
 static int clean_bundles(struct session *s, struct err *err)
 {
-	struct cleaning c = { .s = s, .removed = cJSON_CreateArray(),
+	struct cleaning c = { .s = s,
+		.removed = cJSON_CreateArray(),
 		.kept = cJSON_CreateArray() };
 	struct store *store;
 	int rc = -1;
@@ -246,8 +245,7 @@ static int clean_bundles(struct session *s, struct err *err)
 		cJSON_AddItemToObject(document, "kept", c.kept);
 		c.removed = c.kept = NULL;
 		if (c.nkept)
-			cJSON_ReplaceItemInObject(document, "ok",
-				cJSON_CreateFalse());
+			cJSON_ReplaceItemInObject(document, "ok", cJSON_CreateFalse());
 		json_print(document);
 	}
 	rc = c.nkept ? STATUS_FAILED : STATUS_OK;
@@ -266,8 +264,8 @@ static int is_store(const char *dir, struct err *err)
 	struct names names = { NULL, 0, 0 };
 	int has_db = 0, rc = -1;
 	if (is_link(dir)) {
-		err_set(err, STATUS_INPUT,
-			"'%s' is a symbolic link; remove it yourself", dir);
+		err_set(err, STATUS_INPUT, "'%s' is a symbolic link; remove it yourself",
+		    dir);
 		goto out;
 	}
 	if (names_read(dir, &names, err) < 0)
@@ -276,12 +274,14 @@ static int is_store(const char *dir, struct err *err)
 		const char *name = names.name[i];
 		int is_db = strncmp(name, "stbuild.db", 10) == 0;
 		has_db |= is_db;
-		if (is_db || strcmp(name, "objects") == 0 || strcmp(name, "tmp") == 0
-			|| strcmp(name, "runs") == 0 || strcmp(name, "lock") == 0
-			|| strcmp(name, ".gitignore") == 0)
+		if (is_db || strcmp(name, "objects") == 0 || strcmp(name, "tmp") == 0 ||
+		    strcmp(name, "runs") == 0 || strcmp(name, "lock") == 0 ||
+		    strcmp(name, ".gitignore") == 0)
 			continue;
-		err_set(err, STATUS_INPUT, "'%s' contains a foreign file, "
-			"'%s'; nothing was removed", dir, name);
+		err_set(err, STATUS_INPUT,
+		    "'%s' contains a foreign file, "
+		    "'%s'; nothing was removed",
+		    dir, name);
 		goto out;
 	}
 	if (has_db)
@@ -304,8 +304,7 @@ static int clean_store(struct session *s, struct err *err)
 		if (is_store(dir, err) < 0)
 			goto out;
 		/* Under the lock: nobody builds with what goes away. */
-		if (store_open(dir, STORE_EXCLUSIVE, "clean", &store,
-			err) < 0)
+		if (store_open(dir, STORE_EXCLUSIVE, "clean", &store, err) < 0)
 			goto out;
 		if (!o->dry_run && store_remove(store, err) < 0)
 			goto out;
@@ -326,8 +325,7 @@ out:
 	return rc;
 }
 
-int cmd_clean(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_clean(struct options *o, const struct args_list *operand, struct err *err)
 {
 	(void)operand;
 	struct session s;

@@ -16,17 +16,17 @@ static int metrics;
 
 const struct args_option diff_option[] = {
 	{ 'o', "output", ARGS_STRING, &output, 0, 0, "DIR|FILE.png",
-		"write pictures of the difference" },
+	    "write pictures of the difference" },
 	{ 0, "metrics", ARGS_FLAG, &metrics, 0, 0, NULL,
-		"also measure PSNR, SSIM and FLIP" },
-	OPTION_END
+	    "also measure PSNR, SSIM and FLIP" },
+	OPTION_END,
 };
 
 /* Operands ------------------------------------------------------------------- */
 
 /* Brings "TRACE@FRAME" up to date, at a revision or in the work tree. */
-static int capture(struct options *o, const struct diff_name *name,
-	char **path, struct err *err)
+static int capture(struct options *o, const struct diff_name *name, char **path,
+    struct err *err)
 {
 	struct session s = { 0 };
 	struct targets targets = { 0 };
@@ -35,9 +35,9 @@ static int capture(struct options *o, const struct diff_name *name,
 	const char *item[] = { name->target };
 	struct args_list operand = { item, 1, 1 };
 	int rc = -1;
-	if (session_open_rev(&s, o, "diff", SESSION_BUILD, name->rev, err)
-		|| targets_find(&s.manifest, &none, &operand, &targets, err)
-		|| targets_capture(&s, &targets, 0, NULL, &result, err))
+	if (session_open_rev(&s, o, "diff", SESSION_BUILD, name->rev, err) ||
+	    targets_find(&s.manifest, &none, &operand, &targets, err) ||
+	    targets_capture(&s, &targets, 0, NULL, &result, err))
 		goto out;
 	if (result.signal) {
 		err_set(err, STATUS_FAILED, "interrupted");
@@ -63,19 +63,21 @@ static int check_trace(struct options *o, const char *word, struct err *err)
 	if (session_open(&s, o, "diff", SESSION_READ, &lost) == 0) {
 		int t = manifest_trace(&s.manifest, word);
 		if (t >= 0)
-			frame = s.manifest.trace[t].nframe ?
-				s.manifest.trace[t].frame[0] : 0;
+			frame =
+			    s.manifest.trace[t].nframe ? s.manifest.trace[t].frame[0] : 0;
 	}
 	session_close(&s);
 	errs_release(&o->error);
 	err_release(&lost);
-	return frame < 0 ? 0 : err_set(err, STATUS_INPUT, "'%s' is a trace: add a "
-		"frame, for example %s@%d", word, word, frame);
+	return frame < 0 ? 0
+			 : err_set(err, STATUS_INPUT,
+			       "'%s' is a trace: add a "
+			       "frame, for example %s@%d",
+			       word, word, frame);
 }
 
 /* The path that an operand stands for. */
-static int resolve(struct options *o, const char *operand, char **path,
-	struct err *err)
+static int resolve(struct options *o, const char *operand, char **path, struct err *err)
 {
 	struct diff_name name;
 	int is_there = fs_exists(operand);
@@ -98,8 +100,8 @@ static const char *const kind_name[] = { "output", "storage", "picture" };
 
 static void add_string(cJSON *json, const char *key, const char *value)
 {
-	cJSON_AddItemToObject(json, key, value ? cJSON_CreateString(value)
-		: cJSON_CreateNull());
+	cJSON_AddItemToObject(json, key,
+	    value ? cJSON_CreateString(value) : cJSON_CreateNull());
 }
 
 static void add_bits(cJSON *json, const char *key, uint32_t bits)
@@ -113,8 +115,7 @@ static cJSON *part_json(const struct diff_part *p)
 {
 	cJSON *json = cJSON_CreateObject();
 	cJSON_AddStringToObject(json, "kind", kind_name[p->kind]);
-	add_string(json, p->kind == DIFF_STORAGE ? "storage" : "pass",
-		p->name);
+	add_string(json, p->kind == DIFF_STORAGE ? "storage" : "pass", p->name);
 	if (p->kind != DIFF_STORAGE)
 		cJSON_AddNumberToObject(json, "output", p->output);
 	if (p->face >= 0)
@@ -123,15 +124,15 @@ static cJSON *part_json(const struct diff_part *p)
 	cJSON_AddBoolToObject(json, "same_size", !p->is_other_size);
 	if (p->is_other_size)
 		return json;
-	cJSON_AddNumberToObject(json, p->kind == DIFF_STORAGE
-		? "bytes_differing" : "pixels_differing", (double)p->npixel);
+	cJSON_AddNumberToObject(json,
+	    p->kind == DIFF_STORAGE ? "bytes_differing" : "pixels_differing",
+	    (double)p->npixel);
 	if (p->kind == DIFF_STORAGE)
 		return json;
 	cJSON_AddNumberToObject(json, "rmse", p->rmse);
 	cJSON_AddNumberToObject(json, "max", p->max);
 	if (p->kind == DIFF_OUTPUT)
-		cJSON_AddNumberToObject(json, "nonfinite",
-			(double)p->nnonfinite);
+		cJSON_AddNumberToObject(json, "nonfinite", (double)p->nnonfinite);
 	if (p->has_metrics && p->kind == DIFF_PICTURE) {
 		cJSON_AddNumberToObject(json, "psnr", p->psnr);
 		cJSON_AddNumberToObject(json, "ssim", p->ssim);
@@ -150,8 +151,7 @@ static cJSON *first_json(const struct diff *d)
 	cJSON_AddStringToObject(json, "kind", kind_name[p->kind]);
 	if (d->a.is_bundle)
 		cJSON_AddNumberToObject(json, "frame", d->a.bundle.frame);
-	add_string(json, p->kind == DIFF_STORAGE ? "storage" : "pass",
-		p->name);
+	add_string(json, p->kind == DIFF_STORAGE ? "storage" : "pass", p->name);
 	if (p->is_other_size)
 		return json;
 	if (p->kind == DIFF_STORAGE) {
@@ -159,11 +159,9 @@ static cJSON *first_json(const struct diff *d)
 	} else {
 		cJSON_AddNumberToObject(json, "output", p->output);
 		if (p->face >= 0)
-			cJSON_AddStringToObject(json, "face",
-				output_face(p->face));
+			cJSON_AddStringToObject(json, "face", output_face(p->face));
 		const int pixel[] = { p->x, p->y };
-		cJSON_AddItemToObject(json, "pixel",
-			cJSON_CreateIntArray(pixel, 2));
+		cJSON_AddItemToObject(json, "pixel", cJSON_CreateIntArray(pixel, 2));
 		cJSON_AddStringToObject(json, "channel", channel[p->channel]);
 	}
 	/* NaN and infinities are null in JSON; bits show them. */
@@ -176,14 +174,12 @@ static cJSON *first_json(const struct diff *d)
 	return json;
 }
 
-static cJSON *side_json(const struct diff_side *s, const char *operand,
-	const char *path)
+static cJSON *side_json(const struct diff_side *s, const char *operand, const char *path)
 {
 	cJSON *json = cJSON_CreateObject();
 	cJSON_AddStringToObject(json, "operand", operand);
 	cJSON_AddStringToObject(json, "path", path);
-	cJSON_AddStringToObject(json, "kind", s->is_bundle ? "bundle"
-		: "picture");
+	cJSON_AddStringToObject(json, "kind", s->is_bundle ? "bundle" : "picture");
 	cJSON_AddNumberToObject(json, "width", s->picture.width);
 	cJSON_AddNumberToObject(json, "height", s->picture.height);
 	if (s->is_bundle)
@@ -192,13 +188,12 @@ static cJSON *side_json(const struct diff_side *s, const char *operand,
 }
 
 static void print_json(const struct diff *d, const char *const operand[2],
-	char *const path[2])
+    char *const path[2])
 {
 	const struct diff_part *picture = &d->part[d->npart - 1];
 	cJSON *json = json_start("diff");
 	if (!d->is_equal)
-		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
-			cJSON_CreateFalse());
+		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok", cJSON_CreateFalse());
 	cJSON_AddBoolToObject(json, "equal", d->is_equal);
 	cJSON_AddItemToObject(json, "a", side_json(&d->a, operand[0], path[0]));
 	cJSON_AddItemToObject(json, "b", side_json(&d->b, operand[1], path[1]));
@@ -209,15 +204,15 @@ static void print_json(const struct diff *d, const char *const operand[2],
 		cJSON_AddItemToArray(list, part_json(&d->part[i]));
 	int are_bundles = d->a.is_bundle && d->b.is_bundle;
 	cJSON *differs = cJSON_AddObjectToObject(json, "differs");
-	cJSON_AddItemToObject(differs, "source", are_bundles
-		? cJSON_CreateBool(diff_has_cause(d, "source"))
-		: cJSON_CreateNull());
-	cJSON_AddItemToObject(differs, "input", are_bundles
-		? cJSON_CreateBool(diff_has_cause(d, "input"))
-		: cJSON_CreateNull());
-	cJSON_AddItemToObject(differs, "driver", d->is_driver_known
-		? cJSON_CreateBool(diff_has_cause(d, "driver"))
-		: cJSON_CreateNull());
+	cJSON_AddItemToObject(differs, "source",
+	    are_bundles ? cJSON_CreateBool(diff_has_cause(d, "source"))
+			: cJSON_CreateNull());
+	cJSON_AddItemToObject(differs, "input",
+	    are_bundles ? cJSON_CreateBool(diff_has_cause(d, "input"))
+			: cJSON_CreateNull());
+	cJSON_AddItemToObject(differs, "driver",
+	    d->is_driver_known ? cJSON_CreateBool(diff_has_cause(d, "driver"))
+			       : cJSON_CreateNull());
 	list = cJSON_AddArrayToObject(json, "causes");
 	for (size_t i = 0; i < d->ncause; i++) {
 		cJSON *cause = cJSON_CreateObject();
@@ -257,14 +252,16 @@ static void print_part(const struct diff_part *p)
 		printf(": %llu bytes\n", (unsigned long long)p->npixel);
 	else if (p->kind == DIFF_PICTURE)
 		printf(": %llu of %llu pixels, largest difference %.0f of 255, "
-			"RMSE %.6f\n", (unsigned long long)p->npixel,
-			(unsigned long long)p->width
-			* (unsigned long long)p->height, p->max, p->rmse);
+		       "RMSE %.6f\n",
+		    (unsigned long long)p->npixel,
+		    (unsigned long long)p->width * (unsigned long long)p->height, p->max,
+		    p->rmse);
 	else
 		printf(": %llu of %llu pixels, largest difference %.9g, "
-			"RMSE %.9g\n", (unsigned long long)p->npixel,
-			(unsigned long long)p->width
-			* (unsigned long long)p->height, p->max, p->rmse);
+		       "RMSE %.9g\n",
+		    (unsigned long long)p->npixel,
+		    (unsigned long long)p->width * (unsigned long long)p->height, p->max,
+		    p->rmse);
 }
 
 static void print_metrics(const struct diff_part *p)
@@ -272,8 +269,8 @@ static void print_metrics(const struct diff_part *p)
 	if (!p->has_metrics)
 		return;
 	if (p->kind == DIFF_PICTURE)
-		printf("    PSNR %.2f dB, SSIM %.6f, FLIP %.6f\n", p->psnr,
-			p->ssim, p->flip);
+		printf("    PSNR %.2f dB, SSIM %.6f, FLIP %.6f\n", p->psnr, p->ssim,
+		    p->flip);
 	else
 		printf("    HDR-FLIP %.6f\n", p->flip);
 }
@@ -288,14 +285,13 @@ static void print_first(const struct diff *d)
 	if (p->is_other_size)
 		printf(", sizes differ");
 	else if (p->kind == DIFF_STORAGE)
-		printf(", byte %llu: %.0f, %.0f", (unsigned long long)p->byte,
-			p->a, p->b);
+		printf(", byte %llu: %.0f, %.0f", (unsigned long long)p->byte, p->a,
+		    p->b);
 	else
 		printf(", pixel (%d, %d), channel %s: %.9g, %.9g", p->x, p->y,
-			channel[p->channel], p->a, p->b);
+		    channel[p->channel], p->a, p->b);
 	if (p->kind == DIFF_OUTPUT && !p->is_other_size)
-		printf(" (0x%08x, 0x%08x)", (unsigned)p->bits_a,
-			(unsigned)p->bits_b);
+		printf(" (0x%08x, 0x%08x)", (unsigned)p->bits_a, (unsigned)p->bits_b);
 	putchar('\n');
 }
 
@@ -303,7 +299,7 @@ static void print_text(const struct diff *d, const char *const operand[2])
 {
 	int are_bundles = d->a.is_bundle && d->b.is_bundle;
 	printf("%s and %s %s\n", operand[0], operand[1],
-		d->is_equal ? "are equal" : "differ");
+	    d->is_equal ? "are equal" : "differ");
 	for (size_t i = 0; i < d->npart && !d->is_equal; i++) {
 		print_part(&d->part[i]);
 		print_metrics(&d->part[i]);
@@ -311,12 +307,13 @@ static void print_text(const struct diff *d, const char *const operand[2])
 	if (d->first)
 		print_first(d);
 	for (size_t i = 0; i < d->ncause; i++)
-		printf("%s differs: %s: %s, %s\n", d->cause[i].kind,
-			d->cause[i].name, d->cause[i].a ? d->cause[i].a
-			: "none", d->cause[i].b ? d->cause[i].b : "none");
+		printf("%s differs: %s: %s, %s\n", d->cause[i].kind, d->cause[i].name,
+		    d->cause[i].a ? d->cause[i].a : "none",
+		    d->cause[i].b ? d->cause[i].b : "none");
 	if (!d->is_equal && are_bundles && !d->ncause)
-		printf("same sources and inputs%s\n", d->is_driver_known
-			? ", same driver: rendering is not repeatable" : "");
+		printf("same sources and inputs%s\n",
+		    d->is_driver_known ? ", same driver: rendering is not repeatable"
+				       : "");
 }
 
 /* Pictures ------------------------------------------------------------------- */
@@ -327,8 +324,7 @@ static int write_pictures(const struct diff *d, struct err *err)
 	size_t n = strlen(output);
 	int is_file = n > 4 && strcmp(output + n - 4, ".png") == 0;
 	struct picture both = { 0 }, difference = { 0 };
-	char *path = is_file ? xstrdup(output)
-		: fs_join(output, "side-by-side.png");
+	char *path = is_file ? xstrdup(output) : fs_join(output, "side-by-side.png");
 	picture_side_by_side(a, b, &both);
 	int rc = picture_write(&both, path, err);
 	if (rc || is_file)
@@ -336,7 +332,7 @@ static int write_pictures(const struct diff *d, struct err *err)
 	free(path);
 	path = fs_join(output, "difference.png");
 	if (!picture_is_same_size(a, b)) {
-		rc = fs_remove(path, err);	/* of an earlier run */
+		rc = fs_remove(path, err); /* of an earlier run */
 		goto out;
 	}
 	picture_difference(a, b, &difference);
@@ -348,21 +344,18 @@ out:
 	return rc;
 }
 
-int cmd_diff(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_diff(struct options *o, const struct args_list *operand, struct err *err)
 {
 	struct diff d = { 0 };
 	char *path[2] = { NULL, NULL };
 	int rc = -1;
 	if (operand->nitem != 2)
 		return err_set(err, STATUS_INPUT,
-			"diff takes two operands; see 'stbuild diff -h'");
-	if (proc_catch_signals(err)
-		|| resolve(o, operand->item[0], &path[0], err)
-		|| resolve(o, operand->item[1], &path[1], err)
-		|| diff_open(path[0], path[1], &d, err)
-		|| (metrics && diff_measure(&d, err))
-		|| (output && write_pictures(&d, err)))
+		    "diff takes two operands; see 'stbuild diff -h'");
+	if (proc_catch_signals(err) || resolve(o, operand->item[0], &path[0], err) ||
+	    resolve(o, operand->item[1], &path[1], err) ||
+	    diff_open(path[0], path[1], &d, err) || (metrics && diff_measure(&d, err)) ||
+	    (output && write_pictures(&d, err)))
 		goto out;
 	if (o->json)
 		print_json(&d, operand->item, path);

@@ -9,8 +9,8 @@ static int repair;
 
 const struct args_option fsck_option[] = {
 	{ 0, "repair", ARGS_FLAG, &repair, 0, 0, NULL,
-		"remove damaged objects (they are rebuilt on demand)" },
-	OPTION_END
+	    "remove damaged objects (they are rebuilt on demand)" },
+	OPTION_END,
 };
 
 static const struct {
@@ -19,13 +19,10 @@ static const struct {
 } finding[] = {
 	{ "objects", "objects", offsetof(struct fsck_result, nobject) },
 	{ "torn", "corrupt (content does not match its hash)",
-		offsetof(struct fsck_result, ntorn) },
-	{ "missing", "recorded, but missing",
-		offsetof(struct fsck_result, nmissing) },
-	{ "orphans", "not recorded",
-		offsetof(struct fsck_result, norphan) },
-	{ "bad_rows", "faults in the database",
-		offsetof(struct fsck_result, nbad_row) }
+	    offsetof(struct fsck_result, ntorn) },
+	{ "missing", "recorded, but missing", offsetof(struct fsck_result, nmissing) },
+	{ "orphans", "not recorded", offsetof(struct fsck_result, norphan) },
+	{ "bad_rows", "faults in the database", offsetof(struct fsck_result, nbad_row) },
 };
 
 static uint64_t count_of(const struct fsck_result *r, size_t i)
@@ -40,8 +37,7 @@ static uint64_t count_of(const struct fsck_result *r, size_t i)
 static int open_store(const char *dir, struct store **out, struct err *err)
 {
 	if (repair)
-		return store_open(dir, STORE_EXCLUSIVE, "fsck --repair", out,
-			err);
+		return store_open(dir, STORE_EXCLUSIVE, "fsck --repair", out, err);
 	if (!store_open(dir, STORE_READ, "fsck", out, err))
 		return 0;
 	struct err other = ERR_INIT;
@@ -57,13 +53,11 @@ static void print(struct options *o, const struct fsck_result *r, int is_sound)
 		cJSON *document = json_start("fsck");
 		for (size_t i = 0; i < n; i++)
 			cJSON_AddNumberToObject(document, finding[i].key,
-				(double)count_of(r, i));
+			    (double)count_of(r, i));
 		cJSON_AddBoolToObject(document, "sound", is_sound);
-		cJSON_AddBoolToObject(document, "repaired",
-			!is_sound && repair);
+		cJSON_AddBoolToObject(document, "repaired", !is_sound && repair);
 		if (!is_sound && !repair)
-			cJSON_ReplaceItemInObject(document, "ok",
-				cJSON_CreateFalse());
+			cJSON_ReplaceItemInObject(document, "ok", cJSON_CreateFalse());
 		json_print(document);
 		return;
 	}
@@ -72,14 +66,14 @@ static void print(struct options *o, const struct fsck_result *r, int is_sound)
 	for (size_t i = 0; i < n; i++)
 		if (!i || count_of(r, i))
 			printf("%llu %s\n", (unsigned long long)count_of(r, i),
-				finding[i].text);
-	puts(is_sound ? "the store is sound" : repair ? "repaired"
-		: "the store is damaged; 'stbuild fsck --repair' removes what is"
-		" damaged");
+			    finding[i].text);
+	puts(is_sound    ? "the store is sound"
+		: repair ? "repaired"
+			 : "the store is damaged; 'stbuild fsck --repair' removes what is"
+			   " damaged");
 }
 
-int cmd_fsck(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_fsck(struct options *o, const struct args_list *operand, struct err *err)
 {
 	struct session s;
 	struct store *store = NULL;
@@ -87,9 +81,9 @@ int cmd_fsck(struct options *o, const struct args_list *operand,
 	int rc = -1;
 	(void)operand;
 	repair = repair && !o->dry_run && !o->question;
-	if (session_find(&s, o, "fsck", SESSION_READ, err) < 0
-		|| open_store(session_store_dir(&s), &store, err) < 0
-		|| fsck_run(store, repair, &r, err) < 0)
+	if (session_find(&s, o, "fsck", SESSION_READ, err) < 0 ||
+	    open_store(session_store_dir(&s), &store, err) < 0 ||
+	    fsck_run(store, repair, &r, err) < 0)
 		goto out;
 	int is_sound = !r.ntorn && !r.nmissing && !r.nbad_row;
 	print(o, &r, is_sound);

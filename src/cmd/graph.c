@@ -13,10 +13,10 @@ static const char *rev;
 
 const struct args_option graph_option[] = {
 	{ 0, "dot", ARGS_FLAG, &dot, 0, 0, NULL,
-		"print Graphviz input; previous-frame edges are dashed" },
+	    "print Graphviz input; previous-frame edges are dashed" },
 	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
-		"use the files of a revision, without a checkout" },
-	OPTION_END
+	    "use the files of a revision, without a checkout" },
+	OPTION_END,
 };
 
 static char *size_text(const struct pass *pass)
@@ -29,8 +29,7 @@ static char *size_text(const struct pass *pass)
 }
 
 /* What an input reads, in words. */
-static const char *input_name(const struct manifest *m,
-	const struct input_ref *in)
+static const char *input_name(const struct manifest *m, const struct input_ref *in)
 {
 	if (in->pass >= 0)
 		return m->pass[in->pass].name;
@@ -64,13 +63,12 @@ static void print_pass(const struct graph *g, int p)
 		if (in->output)
 			printf(" output %d", in->output);
 		printf("%s, %s, %s\n", in->is_previous ? " (previous frame)" : "",
-			filter_name(in->filter), wrap_name(in->wrap));
+		    filter_name(in->filter), wrap_name(in->wrap));
 	}
 	for (size_t i = 0; i < pass->nstorage; i++)
 		printf("\tstorage %u: %s, %llu bytes\n",
-			(unsigned)pass->storage[i].binding,
-			pass->storage[i].name,
-			(unsigned long long)pass->storage[i].size);
+		    (unsigned)pass->storage[i].binding, pass->storage[i].name,
+		    (unsigned long long)pass->storage[i].size);
 }
 
 static void print_text(const struct graph *g)
@@ -105,7 +103,7 @@ static void dot_node(const char *prefix, const char *name, const char *shape)
 }
 
 static void dot_edge(const char *prefix, const char *from, const char *to,
-	const char *label, const char *style)
+    const char *label, const char *style)
 {
 	printf("\t");
 	dot_string(prefix, from);
@@ -124,7 +122,7 @@ static void print_dot(const struct graph *g)
 	printf(" {\n\trankdir=LR;\n");
 	for (size_t p = 0; p < m->npass; p++)
 		dot_node("pass:", m->pass[p].name,
-			m->pass[p].kind == PASS_IMAGE ? "doubleoctagon" : "box");
+		    m->pass[p].kind == PASS_IMAGE ? "doubleoctagon" : "box");
 	for (size_t a = 0; a < m->nasset; a++)
 		dot_node("asset:", m->asset[a].name, "note");
 	for (size_t s = 0; s < g->nstorage; s++)
@@ -133,8 +131,7 @@ static void print_dot(const struct graph *g)
 	for (size_t p = 0; p < m->npass; p++)
 		for (size_t i = 0; i < m->pass[p].ninput; i++) {
 			const struct input_ref *in = &m->pass[p].input[i];
-			if (in->pass >= 0 || in->asset >= 0
-				|| has_live[in->kind]++)
+			if (in->pass >= 0 || in->asset >= 0 || has_live[in->kind]++)
 				continue;
 			dot_node("live:", input_kind_name(in->kind), "ellipse");
 		}
@@ -143,19 +140,21 @@ static void print_dot(const struct graph *g)
 		for (size_t i = 0; i < pass->ninput; i++) {
 			const struct input_ref *in = &pass->input[i];
 			char *label = in->output ? xasprintf("iChannel%d, "
-				"output %d", in->channel, in->output)
-				: xasprintf("iChannel%d", in->channel);
-			dot_edge(in->pass >= 0 ? "pass:" : in->asset >= 0
-				? "asset:" : "live:", input_name(m, in),
-				pass->name, label,
-				in->is_previous ? "dashed" : "solid");
+							     "output %d",
+						       in->channel, in->output)
+						 : xasprintf("iChannel%d", in->channel);
+			dot_edge(in->pass >= 0   ? "pass:"
+				: in->asset >= 0 ? "asset:"
+						 : "live:",
+			    input_name(m, in), pass->name, label,
+			    in->is_previous ? "dashed" : "solid");
 			free(label);
 		}
 		for (size_t i = 0; i < pass->nstorage; i++) {
-			char *label = xasprintf("binding %u",
-				(unsigned)pass->storage[i].binding);
-			dot_edge("storage:", pass->storage[i].name, pass->name,
-				label, "solid, dir=both");
+			char *label =
+			    xasprintf("binding %u", (unsigned)pass->storage[i].binding);
+			dot_edge("storage:", pass->storage[i].name, pass->name, label,
+			    "solid, dir=both");
 			free(label);
 		}
 	}
@@ -175,18 +174,17 @@ static cJSON *pass_to_json(const struct graph *g, int p)
 		cJSON_AddNumberToObject(json, "height", pass->height);
 	}
 	cJSON_AddBoolToObject(json, "reached",
-		pass->kind != PASS_SOUND && g->is_reached[p]);
+	    pass->kind != PASS_SOUND && g->is_reached[p]);
 	cJSON *inputs = cJSON_AddArrayToObject(json, "inputs");
 	for (size_t i = 0; i < pass->ninput; i++) {
 		const struct input_ref *in = &pass->input[i];
 		cJSON *item = cJSON_CreateObject();
 		cJSON_AddNumberToObject(item, "channel", in->channel);
 		cJSON_AddStringToObject(item, "source", input_name(m, in));
-		cJSON_AddStringToObject(item, "kind",
-			input_kind_name(in->kind));
+		cJSON_AddStringToObject(item, "kind", input_kind_name(in->kind));
 		cJSON_AddNumberToObject(item, "output", in->output);
 		cJSON_AddStringToObject(item, "frame",
-			in->is_previous ? "previous" : "current");
+		    in->is_previous ? "previous" : "current");
 		cJSON_AddStringToObject(item, "filter", filter_name(in->filter));
 		cJSON_AddStringToObject(item, "wrap", wrap_name(in->wrap));
 		cJSON_AddItemToArray(inputs, item);
@@ -195,10 +193,8 @@ static cJSON *pass_to_json(const struct graph *g, int p)
 	for (size_t i = 0; i < pass->nstorage; i++) {
 		cJSON *item = cJSON_CreateObject();
 		cJSON_AddStringToObject(item, "name", pass->storage[i].name);
-		cJSON_AddNumberToObject(item, "binding",
-			pass->storage[i].binding);
-		cJSON_AddNumberToObject(item, "size",
-			(double)pass->storage[i].size);
+		cJSON_AddNumberToObject(item, "binding", pass->storage[i].binding);
+		cJSON_AddNumberToObject(item, "size", (double)pass->storage[i].size);
 		cJSON_AddItemToArray(storage, item);
 	}
 	return json;
@@ -211,8 +207,7 @@ static cJSON *edge_to_json(const struct manifest *m, const struct edge *e)
 	cJSON_AddStringToObject(json, "to", m->pass[e->to].name);
 	cJSON_AddNumberToObject(json, "channel", e->channel);
 	cJSON_AddNumberToObject(json, "output", e->output);
-	cJSON_AddStringToObject(json, "frame",
-		e->is_previous ? "previous" : "current");
+	cJSON_AddStringToObject(json, "frame", e->is_previous ? "previous" : "current");
 	return json;
 }
 
@@ -229,15 +224,12 @@ static void print_json(const struct graph *g, const struct diagnostics *d)
 		cJSON_AddItemToArray(list, edge_to_json(m, &g->edge[i]));
 	list = cJSON_AddArrayToObject(document, "order");
 	for (size_t i = 0; i < g->norder; i++)
-		cJSON_AddItemToArray(list,
-			cJSON_CreateString(m->pass[g->order[i]].name));
-	cJSON_AddItemToObject(document, "diagnostics",
-		diagnostics_to_json(m, d));
+		cJSON_AddItemToArray(list, cJSON_CreateString(m->pass[g->order[i]].name));
+	cJSON_AddItemToObject(document, "diagnostics", diagnostics_to_json(m, d));
 	json_print(document);
 }
 
-int cmd_graph(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_graph(struct options *o, const struct args_list *operand, struct err *err)
 {
 	(void)operand;
 	struct session s;
@@ -246,7 +238,7 @@ int cmd_graph(struct options *o, const struct args_list *operand,
 	int rc = -1;
 	if (dot && o->json)
 		return err_set(err, STATUS_INPUT,
-			"--dot and --json are mutually exclusive");
+		    "--dot and --json are mutually exclusive");
 	if (session_open_rev(&s, o, "graph", SESSION_READ, rev, err) < 0)
 		goto out;
 	graph_init(&g, &s.manifest);

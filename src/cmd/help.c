@@ -9,8 +9,8 @@ static int schema;
 
 const struct args_option help_option[] = {
 	{ 0, "schema", ARGS_FLAG, &schema, 0, 0, NULL,
-		"print the JSON Schema of the manifest" },
-	OPTION_END
+	    "print the JSON Schema of the manifest" },
+	OPTION_END,
 };
 
 static void print_globals(void)
@@ -26,9 +26,9 @@ void command_help(const struct command *c)
 {
 	if (!c) {
 		printf("usage: stbuild [OPTION..] [TARGET..]\n"
-			"       stbuild COMMAND [OPTION..] [OPERAND..]\n\n"
-			"A make for shader traces. Without a command: capture.\n\n"
-			"Commands:\n");
+		       "       stbuild COMMAND [OPTION..] [OPERAND..]\n\n"
+		       "A make for shader traces. Without a command: capture.\n\n"
+		       "Commands:\n");
 		for (c = command; c->name; c++)
 			printf("  %-10s  %s\n", c->name, c->summary);
 		printf("\nOptions, before or after the command:\n");
@@ -38,8 +38,8 @@ void command_help(const struct command *c)
 	const char *line = c->synopsis;
 	for (int i = 0; !i || *line; i++) {
 		size_t n = strcspn(line, "\n");
-		printf("%s stbuild %s%s%.*s\n", i ? "      " : "usage:",
-			c->name, n ? " " : "", (int)n, line);
+		printf("%s stbuild %s%s%.*s\n", i ? "      " : "usage:", c->name,
+		    n ? " " : "", (int)n, line);
 		line += n + (line[n] == '\n');
 	}
 	printf("\n%c%s.\n", c->summary[0] - 'a' + 'A', c->summary + 1);
@@ -61,11 +61,15 @@ static int unknown(const char *name, struct err *err)
 	}
 	const char *near = suggest(name, candidate, n);
 	if (near)
-		err_set(err, STATUS_INPUT, "unknown command '%s'; did you mean "
-			"'%s'?", name, near);
+		err_set(err, STATUS_INPUT,
+		    "unknown command '%s'; did you mean "
+		    "'%s'?",
+		    name, near);
 	else
-		err_set(err, STATUS_INPUT, "unknown command '%s'; 'stbuild "
-			"help' lists all", name);
+		err_set(err, STATUS_INPUT,
+		    "unknown command '%s'; 'stbuild "
+		    "help' lists all",
+		    name);
 	free(candidate);
 	return -1;
 }
@@ -87,8 +91,7 @@ static void print_json(const struct command *only)
 	json_print(document);
 }
 
-int cmd_help(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_help(struct options *o, const struct args_list *operand, struct err *err)
 {
 	const struct command *c = NULL;
 	if (schema) {

@@ -13,18 +13,17 @@
 #include "util/proc.h"
 
 int history_open(struct history *h, struct options *o, const char *command,
-	enum session_store use, struct err *err)
+    enum session_store use, struct err *err)
 {
 	struct store *store;
-	*h = (struct history) { .nrendered = 0 };
+	*h = (struct history){ .nrendered = 0 };
 	if (session_open_history(&h->session, o, command, use, err) < 0)
 		return -1;
-	return use == SESSION_BUILD ? session_store(&h->session, &store, err) :
-		0;
+	return use == SESSION_BUILD ? session_store(&h->session, &store, err) : 0;
 }
 
 int history_target(struct history *h, const char *target, const char *commit,
-	struct err *err)
+    struct err *err)
 {
 	struct session *s = &h->session;
 	struct errs errs = ERRS_INIT;
@@ -40,16 +39,20 @@ int history_target(struct history *h, const char *target, const char *commit,
 	if (targets_find(&s->manifest, &options, &operand, &targets, err))
 		goto out;
 	if (targets.nrequest != 1) {
-		err_set(err, STATUS_INPUT, "'%s' is a sound; history is kept "
-			"of traces", target);
+		err_set(err, STATUS_INPUT,
+		    "'%s' is a sound; history is kept "
+		    "of traces",
+		    target);
 		goto out;
 	}
 	const struct capture_request *r = &targets.request[0];
 	h->trace = xstrdup(r->name);
 	h->frame = xmemdup(r->frame, r->nframe * sizeof *r->frame);
 	h->nframe = r->nframe;
-	struct declared_request request = { .repo = s->repo, .store = s->store,
-		.may_write = s->use != SESSION_READ, .manifest = s->commit_path,
+	struct declared_request request = { .repo = s->repo,
+		.store = s->store,
+		.may_write = s->use != SESSION_READ,
+		.manifest = s->commit_path,
 		.trace = h->trace };
 	h->declarer = declarer_new(&request);
 	rc = 0;
@@ -59,8 +62,7 @@ out:
 	return rc;
 }
 
-int history_test(struct history *h, const char *test, const char *commit,
-	struct err *err)
+int history_test(struct history *h, const char *test, const char *commit, struct err *err)
 {
 	struct session *s = &h->session;
 	struct errs errs = ERRS_INIT;
@@ -72,8 +74,10 @@ int history_test(struct history *h, const char *test, const char *commit,
 	if (rc < 0)
 		return -1;
 	h->test = xstrdup(test);
-	struct declared_request request = { .repo = s->repo, .store = s->store,
-		.may_write = s->use != SESSION_READ, .manifest = s->commit_path,
+	struct declared_request request = { .repo = s->repo,
+		.store = s->store,
+		.may_write = s->use != SESSION_READ,
+		.manifest = s->commit_path,
 		.test = h->test };
 	h->declarer = declarer_new(&request);
 	return 0;
@@ -86,7 +90,7 @@ void history_close(struct history *h)
 	free(h->test);
 	free(h->frame);
 	session_close(&h->session);
-	*h = (struct history) { .nrendered = 0 };
+	*h = (struct history){ .nrendered = 0 };
 }
 
 static int can_write(const struct history *h)
@@ -109,8 +113,7 @@ int history_unhold(struct history *h, int rc, struct err *err)
 	return rc;
 }
 
-int history_class(struct history *h, const char *commit, int *class,
-	struct err *err)
+int history_class(struct history *h, const char *commit, int *class, struct err *err)
 {
 	if (proc_signal())
 		return err_set(err, STATUS_FAILED, "interrupted");
@@ -121,7 +124,7 @@ int history_class(struct history *h, const char *commit, int *class,
 
 static void rendering_init(struct rendering *r, size_t nframe)
 {
-	*r = (struct rendering) { .is_known = 0 };
+	*r = (struct rendering){ .is_known = 0 };
 	r->content = xcalloc(nframe + 1, sizeof *r->content);
 	r->path = xcalloc(nframe + 1, sizeof *r->path);
 }
@@ -133,17 +136,16 @@ void rendering_release(struct rendering *r)
 	free(r->path);
 	free(r->content);
 	free(r->fault);
-	*r = (struct rendering) { .is_known = 0 };
+	*r = (struct rendering){ .is_known = 0 };
 }
 
 int rendering_is_equal(const struct history *h, const struct rendering *a,
-	const struct rendering *b)
+    const struct rendering *b)
 {
 	return memcmp(a->content, b->content, h->nframe * sizeof *a->content) == 0;
 }
 
-void rendering_id(const struct history *h, const struct rendering *r,
-	struct sha256 *out)
+void rendering_id(const struct history *h, const struct rendering *r, struct sha256 *out)
 {
 	if (h->nframe == 1)
 		*out = r->content[0];
@@ -174,7 +176,7 @@ static char *target_text(const struct history *h)
 }
 
 static int take_result(struct history *h, const struct capture_result *result,
-	struct rendering *out, struct err *err)
+    struct rendering *out, struct err *err)
 {
 	struct store *store = h->session.store;
 	for (size_t i = 0; i < result->nbundle; i++) {
@@ -182,14 +184,13 @@ static int take_result(struct history *h, const struct capture_result *result,
 		struct bundle_row row;
 		if (b->status == CAPTURE_FAILED) {
 			if (b->err.status == STATUS_MACHINE)
-				return err_set(err, STATUS_MACHINE, "%s",
-					b->err.message);
+				return err_set(err, STATUS_MACHINE, "%s", b->err.message);
 			out->fault = err_text(&b->err);
 			return 0;
 		}
 		if (!store_bundle(store, b->path, &row))
-			return err_set(err, STATUS_MACHINE,
-				"%s is not in the store", b->path);
+			return err_set(err, STATUS_MACHINE, "%s is not in the store",
+			    b->path);
 		out->content[i] = row.content_id;
 		out->path[i] = xstrdup(b->path);
 		bundle_row_release(&row);
@@ -198,8 +199,8 @@ static int take_result(struct history *h, const struct capture_result *result,
 	return 0;
 }
 
-int history_render(struct history *h, const char *commit,
-	struct rendering *out, struct err *err)
+int history_render(struct history *h, const char *commit, struct rendering *out,
+    struct err *err)
 {
 	struct session *s = &h->session;
 	struct errs errs = ERRS_INIT;
@@ -249,7 +250,7 @@ struct recall {
 	struct history *history;
 	struct history_row *row;
 	size_t nrow, cap;
-	struct map bundle;	/* content -> index of path[] */
+	struct map bundle; /* content -> index of path[] */
 	char **path;
 	size_t npath, path_cap;
 };
@@ -275,15 +276,14 @@ static int take_bundle(void *data, const struct bundle_row *row)
 }
 
 /* The rendering of a class, made when it is new. */
-static struct rendering *of_class(struct history *h, struct rendering **list,
-	size_t *n, int class)
+static struct rendering *of_class(struct history *h, struct rendering **list, size_t *n,
+    int class)
 {
-	if ((size_t)class >= *n) {
+	if ((size_t) class >= *n) {
 		size_t want = declarer_count(h->declarer);
 		*list = xreallocarray(*list, want, sizeof **list);
 		while (*n < want) {
-			const struct declared *d = declarer_get(h->declarer,
-				(int)*n);
+			const struct declared *d = declarer_get(h->declarer, (int)*n);
 			struct rendering *r = &(*list)[(*n)++];
 			rendering_init(r, h->nframe);
 			r->fault = xstrdup(d->fault);
@@ -292,20 +292,20 @@ static struct rendering *of_class(struct history *h, struct rendering **list,
 	return &(*list)[class];
 }
 
-int history_recall(struct history *h, struct rendering **out, size_t *n,
-	struct err *err)
+int history_recall(struct history *h, struct rendering **out, size_t *n, struct err *err)
 {
 	struct recall r = { .history = h };
 	struct store *store = h->session.store;
-	struct map have = MAP_INIT;	/* (class, frame) */
+	struct map have = MAP_INIT; /* (class, frame) */
 	int rc = -1;
 
 	*out = NULL;
 	*n = 0;
 	if (declarer_count(h->declarer))
 		of_class(h, out, n, 0);
-	if (store && (store_each_bundle(store, take_bundle, &r, err) ||
-	    store_each_history(store, h->trace, -1, take_row, &r, err)))
+	if (store &&
+	    (store_each_bundle(store, take_bundle, &r, err) ||
+		store_each_history(store, h->trace, -1, take_row, &r, err)))
 		goto out;
 	/* The newest of what a class was seen with counts. */
 	for (size_t i = r.nrow; i-- > 0;) {
@@ -320,11 +320,11 @@ int history_recall(struct history *h, struct rendering **out, size_t *n,
 		known = declarer_class(h->declarer, row->commit, &class, &lost);
 		err_release(&lost);
 		if (known < 0)
-			continue;	/* a commit that was thrown away */
+			continue; /* a commit that was thrown away */
 		struct rendering *to = of_class(h, out, n, class);
 		int key[2] = { class, row->frame };
 		if (!sha256_equal(&row->variant,
-		    &declarer_get(h->declarer, class)->variant) ||
+			&declarer_get(h->declarer, class)->variant) ||
 		    map_get(&have, key, sizeof key) != MAP_NONE)
 			continue;
 		map_put(&have, key, sizeof key, 1);
@@ -339,8 +339,7 @@ int history_recall(struct history *h, struct rendering **out, size_t *n,
 		}
 		to->is_known = nknown == h->nframe;
 		for (size_t f = 0; f < h->nframe && to->is_known; f++) {
-			size_t at = map_get(&r.bundle, to->content[f].byte,
-				SHA256_SIZE);
+			size_t at = map_get(&r.bundle, to->content[f].byte, SHA256_SIZE);
 			if (at == MAP_NONE)
 				break;
 			to->path[f] = xstrdup(r.path[at]);
@@ -370,13 +369,13 @@ static int read_picture(const char *path, struct picture *out, struct err *err)
 	return rc;
 }
 
-int pictures_compare(const char *bundle_a, const char *bundle_b,
-	struct comparison *out, struct err *err)
+int pictures_compare(const char *bundle_a, const char *bundle_b, struct comparison *out,
+    struct err *err)
 {
 	struct picture a = { 0 }, b = { 0 };
 	int rc = -1;
 
-	*out = (struct comparison) { .rmse = 1, .max = 255 };
+	*out = (struct comparison){ .rmse = 1, .max = 255 };
 	if (read_picture(bundle_a, &a, err) || read_picture(bundle_b, &b, err))
 		goto out;
 	if (picture_is_same_size(&a, &b))
@@ -389,9 +388,9 @@ out:
 }
 
 int rendering_compare(const struct history *h, const struct rendering *a,
-	const struct rendering *b, struct comparison *out)
+    const struct rendering *b, struct comparison *out)
 {
-	*out = (struct comparison) { .is_equal = 1 };
+	*out = (struct comparison){ .is_equal = 1 };
 	for (size_t i = 0; i < h->nframe; i++) {
 		struct comparison one = { .is_equal = 1 };
 		struct err err = ERR_INIT;
@@ -424,8 +423,7 @@ static void add_change(void *data, const struct fact *was, const struct fact *no
 	const struct fact *f = now ? now : was;
 	struct buf name = BUF_INIT;
 
-	if (f->kind != FACT_PASS && f->kind != FACT_SETTINGS &&
-	    f->kind != FACT_TEST)
+	if (f->kind != FACT_PASS && f->kind != FACT_SETTINGS && f->kind != FACT_TEST)
 		return;
 	fact_print_name(f, &name);
 	cJSON_AddItemToArray(data, cJSON_CreateString(buf_str(&name)));

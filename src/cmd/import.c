@@ -21,20 +21,25 @@ static const char *output, *media;
 
 const struct args_option import_option[] = {
 	{ 'o', "output", ARGS_STRING, &output, 0, 0, "DIR",
-		"the new project, absent or empty [the document's name]" },
+	    "the new project, absent or empty [the document's name]" },
 	{ 0, "media", ARGS_STRING, &media, 0, 0, "DIR",
-		"where the textures of Shadertoy exports are" },
-	OPTION_END
+	    "where the textures of Shadertoy exports are" },
+	OPTION_END,
 };
 
 static const char *document_name(enum document kind)
 {
 	switch (kind) {
-	case DOCUMENT_STTF: return "sttf";
-	case DOCUMENT_SHADERTOY: return "shadertoy";
-	case DOCUMENT_MANIFEST: return "manifest";
-	case DOCUMENT_BUNDLE: return "sttrace";
-	case DOCUMENT_SHADER: return "shader";
+	case DOCUMENT_STTF:
+		return "sttf";
+	case DOCUMENT_SHADERTOY:
+		return "shadertoy";
+	case DOCUMENT_MANIFEST:
+		return "manifest";
+	case DOCUMENT_BUNDLE:
+		return "sttrace";
+	case DOCUMENT_SHADER:
+		return "shader";
 	}
 	BUG("document kind %d", (int)kind);
 }
@@ -50,23 +55,22 @@ static char *stem_of(const char *path)
 	char *whole = xstrndup(path, n);
 	const char *base = fs_basename(whole);
 	const char *dot = strrchr(base, '.');
-	char *stem = dot && dot > base ? xstrndup(base, (size_t)(dot - base))
-		: xstrdup(base);
+	char *stem =
+	    dot && dot > base ? xstrndup(base, (size_t)(dot - base)) : xstrdup(base);
 	free(whole);
 	return stem;
 }
 
-static int read_bundle(const char *path, int *frame, struct tree **out,
-	struct err *err)
+static int read_bundle(const char *path, int *frame, struct tree **out, struct err *err)
 {
 	struct bundle b = { 0 };
 	struct buf text = BUF_INIT;
 	int rc = -1;
-	if (bundle_open(path, &b, err) < 0
-		|| bundle_read(&b, "project_sttf", &text, err) < 0)
+	if (bundle_open(path, &b, err) < 0 ||
+	    bundle_read(&b, "project_sttf", &text, err) < 0)
 		goto out;
 	rc = sttf_read("project.sttf", buf_str(&text), text.len,
-		b.project ? b.project : "project", out, err);
+	    b.project ? b.project : "project", out, err);
 	if (rc < 0)
 		err_wrap(err, "in '%s'", b.dir);
 	*frame = b.frame;
@@ -76,8 +80,8 @@ out:
 	return rc;
 }
 
-static int read_manifest(const char *path, struct options *o,
-	struct tree **out, struct err *err)
+static int read_manifest(const char *path, struct options *o, struct tree **out,
+    struct err *err)
 {
 	char *dir = fs_dirname(path);
 	struct tree *from = NULL;
@@ -96,8 +100,8 @@ out:
 }
 
 /* *frame gets that of a bundle. */
-static int read_document(const char *path, struct options *o,
-	enum document *kind, int *frame, struct tree **out, struct err *err)
+static int read_document(const char *path, struct options *o, enum document *kind,
+    int *frame, struct tree **out, struct err *err)
 {
 	struct buf bytes = BUF_INIT;
 	char *stem = stem_of(path);
@@ -107,17 +111,15 @@ static int read_document(const char *path, struct options *o,
 		rc = read_bundle(path, frame, out, err);
 		goto out;
 	}
-	if (fs_read(path, LIMIT_DOCUMENT_BYTES, &bytes, err) < 0
-		|| recognise(path, &bytes, kind, err) < 0)
+	if (fs_read(path, LIMIT_DOCUMENT_BYTES, &bytes, err) < 0 ||
+	    recognise(path, &bytes, kind, err) < 0)
 		goto out;
 	switch (*kind) {
 	case DOCUMENT_STTF:
-		rc = sttf_read(path, buf_str(&bytes), bytes.len, stem, out,
-			err);
+		rc = sttf_read(path, buf_str(&bytes), bytes.len, stem, out, err);
 		break;
 	case DOCUMENT_SHADERTOY:
-		rc = shadertoy_read(path, buf_str(&bytes), bytes.len, media, out,
-			err);
+		rc = shadertoy_read(path, buf_str(&bytes), bytes.len, media, out, err);
 		break;
 	case DOCUMENT_MANIFEST:
 		rc = read_manifest(path, o, out, err);
@@ -182,8 +184,8 @@ static void add_trace(struct tree *tree, const struct manifest *m, int frame)
 /* Dialect ---------------------------------------------------------------------- */
 
 /* How many passes do not compile; the first error is in err. -1: no machine. */
-static int count_failures(const struct program_env *env,
-	const struct manifest *m, struct errs *errs, struct err *err)
+static int count_failures(const struct program_env *env, const struct manifest *m,
+    struct errs *errs, struct err *err)
 {
 	struct variant_options options = { 0 };
 	struct variant v = { 0 };
@@ -224,8 +226,8 @@ static void set_dialect(struct tree *tree, enum dialect dialect)
  * lenient drivers let pass. What fits more passes is taken. Without GL the
  * dialect stays as it is.
  */
-static int choose_dialect(struct options *o, struct tree *tree,
-	struct manifest *m, struct err *err)
+static int choose_dialect(struct options *o, struct tree *tree, struct manifest *m,
+    struct err *err)
 {
 	struct session s;
 	struct program_env env;
@@ -258,7 +260,7 @@ static int choose_dialect(struct options *o, struct tree *tree,
 no_machine:
 	if (err->status == STATUS_MACHINE) {
 		log_warn("no shader was compiled, the dialect is a guess: %s",
-			err->message);
+		    err->message);
 		err_release(err);
 		m->dialect = DIALECT_ESSL;
 		rc = 0;
@@ -295,11 +297,11 @@ static int is_free(const char *dir, struct err *err)
 {
 	struct stat st;
 	if (lstat(dir, &st) < 0)
-		return errno == ENOENT ? 0 : err_errno(err, STATUS_MACHINE,
-			"cannot look at '%s'", dir);
+		return errno == ENOENT
+		    ? 0
+		    : err_errno(err, STATUS_MACHINE, "cannot look at '%s'", dir);
 	if (!S_ISDIR(st.st_mode))
-		return err_set(err, STATUS_INPUT,
-			"'%s' exists and is not a folder", dir);
+		return err_set(err, STATUS_INPUT, "'%s' exists and is not a folder", dir);
 	DIR *d = opendir(dir);
 	if (!d)
 		return err_errno(err, STATUS_MACHINE, "cannot list '%s'", dir);
@@ -308,24 +310,28 @@ static int is_free(const char *dir, struct err *err)
 		n++;
 	closedir(d);
 	if (n > 2)
-		return err_set(err, STATUS_INPUT, "'%s' is not empty; "
-			"choose another folder with -o", dir);
+		return err_set(err, STATUS_INPUT,
+		    "'%s' is not empty; "
+		    "choose another folder with -o",
+		    dir);
 	return 0;
 }
 
-static int write_file(const char *dir, const char *path, const void *data,
-	size_t n, struct err *err)
+static int write_file(const char *dir, const char *path, const void *data, size_t n,
+    struct err *err)
 {
 	/* Readers make these names; a bad one must not leave the folder. */
 	char *normal = path_normalise(path);
-	int is_bad = normal[0] == '/' || !normal[0] || strcmp(normal, "..") == 0
-		|| strncmp(normal, "../", 3) == 0;
+	int is_bad = normal[0] == '/' || !normal[0] || strcmp(normal, "..") == 0 ||
+	    strncmp(normal, "../", 3) == 0;
 	char *full = fs_join(dir, normal);
 	char *parent = fs_dirname(full);
 	int rc = -1;
 	if (is_bad)
-		err_set(err, STATUS_INPUT, "the document names a file '%s' "
-			"outside the project", path);
+		err_set(err, STATUS_INPUT,
+		    "the document names a file '%s' "
+		    "outside the project",
+		    path);
 	else if (!fs_mkdirs(parent, err))
 		rc = fs_write(full, data, n, 0, err);
 	free(parent);
@@ -345,14 +351,14 @@ static int move_into(const char *from, const char *to, struct err *err)
 		struct dirent *e;
 		rewinddir(d);
 		while (!rc && (e = readdir(d))) {
-			if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0
-				|| last != (strcmp(e->d_name, "stbuild.json") == 0))
+			if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+			    last != (strcmp(e->d_name, "stbuild.json") == 0))
 				continue;
 			char *old = fs_join(from, e->d_name);
 			char *new = fs_join(to, e->d_name);
 			if (rename(old, new) < 0)
-				rc = err_errno(err, STATUS_MACHINE,
-					"cannot write '%s'", new);
+				rc = err_errno(err, STATUS_MACHINE, "cannot write '%s'",
+				    new);
 			free(old);
 			free(new);
 		}
@@ -373,8 +379,8 @@ static int write_project(struct tree *tree, const char *dir, struct err *err)
 	char *target = xstrndup(dir, n);
 	char *parent = fs_dirname(target);
 	int exists = fs_exists(target);
-	char *aside = xasprintf("%s/.stbuild-import.%ld",
-		exists ? target : parent, (long)getpid());
+	char *aside =
+	    xasprintf("%s/.stbuild-import.%ld", exists ? target : parent, (long)getpid());
 	const void *data;
 	const char *path;
 	size_t size;
@@ -389,8 +395,7 @@ static int write_project(struct tree *tree, const char *dir, struct err *err)
 	else if (!rename(aside, target))
 		rc = 0;
 	else
-		err_errno(err, STATUS_MACHINE, "cannot put the project at '%s'",
-			target);
+		err_errno(err, STATUS_MACHINE, "cannot put the project at '%s'", target);
 out:
 	if (rc < 0 || exists) {
 		struct err left = ERR_INIT;
@@ -404,8 +409,8 @@ out:
 	return rc;
 }
 
-static void report(const struct options *o, enum document kind,
-	const struct manifest *m, const char *dir, struct tree *tree)
+static void report(const struct options *o, enum document kind, const struct manifest *m,
+    const char *dir, struct tree *tree)
 {
 	const void *data;
 	const char *path;
@@ -426,8 +431,7 @@ static void report(const struct options *o, enum document kind,
 	json_print(document);
 }
 
-int cmd_import(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_import(struct options *o, const struct args_list *operand, struct err *err)
 {
 	struct tree *tree = NULL;
 	struct manifest m = { 0 };
@@ -438,8 +442,9 @@ int cmd_import(struct options *o, const struct args_list *operand,
 	if (!operand->nitem)
 		return err_set(err, STATUS_INPUT, "name a file to import");
 	if (o->dry_run)
-		return err_set(err, STATUS_INPUT, "import only writes files: "
-			"omit -n and -q");
+		return err_set(err, STATUS_INPUT,
+		    "import only writes files: "
+		    "omit -n and -q");
 	if (output && is_free(output, err) < 0)
 		return -1;
 	if (read_document(operand->item[0], o, &kind, &frame, &tree, err) < 0)
@@ -453,8 +458,8 @@ int cmd_import(struct options *o, const struct args_list *operand,
 	if (is_free(dir, err) < 0)
 		goto out;
 	add_trace(tree, &m, frame);
-	if ((kind == DOCUMENT_SHADERTOY || kind == DOCUMENT_SHADER)
-		&& choose_dialect(o, tree, &m, err) < 0)
+	if ((kind == DOCUMENT_SHADERTOY || kind == DOCUMENT_SHADER) &&
+	    choose_dialect(o, tree, &m, err) < 0)
 		goto out;
 	if (write_project(tree, dir, err) < 0)
 		goto out;

@@ -35,10 +35,9 @@ static int give_up_all(struct errs *errs)
 
 /* The target: as named, at the reference's frame unless it says another. */
 static char *target_word(const struct manifest *m, const char *named,
-	const struct target_options *o, int frame)
+    const struct target_options *o, int frame)
 {
-	const char *name = named ? named : m->ntrace == 1 ? m->trace[0].name :
-		NULL;
+	const char *name = named ? named : m->ntrace == 1 ? m->trace[0].name : NULL;
 	if (!name)
 		return NULL;
 	if (strchr(name, '@') || o->frame || o->time || o->frames)
@@ -46,8 +45,7 @@ static char *target_word(const struct manifest *m, const char *named,
 	return xasprintf("%s@%d", name, frame);
 }
 
-static int print_verdict(const struct options *o, int status,
-	const struct comparison *c)
+static int print_verdict(const struct options *o, int status, const struct comparison *c)
 {
 	const char *word = status == GOOD ? "good" : "bad";
 	if (o->json) {
@@ -63,24 +61,24 @@ static int print_verdict(const struct options *o, int status,
 }
 
 static int compare(struct session *s, const struct capture_bundle *b,
-	const struct bundle *reference, double threshold, struct err *err)
+    const struct bundle *reference, double threshold, struct err *err)
 {
 	struct bundle_row row;
 	struct sha256 content;
 	struct comparison c;
 	/* -o gives a path of its own, the usual ones are from the root. */
-	char *path = b->path[0] == '/' ? xstrdup(b->path) :
-		fs_join(s->root, b->path);
+	char *path = b->path[0] == '/' ? xstrdup(b->path) : fs_join(s->root, b->path);
 	struct bundle now = { 0 };
 	int rc = bundle_open(path, &now, err), is_bad;
 
 	/* Of another size no commit could be good. */
-	if (rc == 0 && (now.width != reference->width ||
-	    now.height != reference->height))
-		rc = err_set(err, STATUS_INPUT, "%s is %dx%d, but the capture "
-			"is %dx%d; capture at the bundle's size (--width, "
-			"--height)", reference->dir, reference->width,
-			reference->height, now.width, now.height);
+	if (rc == 0 && (now.width != reference->width || now.height != reference->height))
+		rc = err_set(err, STATUS_INPUT,
+		    "%s is %dx%d, but the capture "
+		    "is %dx%d; capture at the bundle's size (--width, "
+		    "--height)",
+		    reference->dir, reference->width, reference->height, now.width,
+		    now.height);
 	if (rc == 0)
 		rc = pictures_compare(reference->dir, path, &c, err);
 	bundle_release(&now);
@@ -93,8 +91,7 @@ static int compare(struct session *s, const struct capture_bundle *b,
 		err_set(err, STATUS_MACHINE, "%s is not in the store", b->path);
 		return give_up(err, STOP);
 	} else {
-		bundle_content_id(reference->artifact, reference->nartifact,
-			&content);
+		bundle_content_id(reference->artifact, reference->nartifact, &content);
 		is_bad = !sha256_equal(&content, &row.content_id);
 		bundle_row_release(&row);
 	}
@@ -102,8 +99,8 @@ static int compare(struct session *s, const struct capture_bundle *b,
 }
 
 int capture_judge(struct options *o, const struct args_list *operand,
-	const struct target_options *target, const char *reference,
-	double threshold, struct err *err)
+    const struct target_options *target, const char *reference, double threshold,
+    struct err *err)
 {
 	struct session s = { 0 };
 	struct bundle bundle = { 0 };
@@ -123,8 +120,7 @@ int capture_judge(struct options *o, const struct args_list *operand,
 	}
 	if (proc_catch_signals(err))
 		goto out;
-	if (session_find(&s, o, "capture", SESSION_BUILD, err) ||
-	    session_load(&s, err)) {
+	if (session_find(&s, o, "capture", SESSION_BUILD, err) || session_load(&s, err)) {
 		for (size_t i = 0; i < o->error.nerr; i++)
 			errs_take(&errs, &o->error.err[i]);
 		errs_release(&o->error);
@@ -132,8 +128,8 @@ int capture_judge(struct options *o, const struct args_list *operand,
 		rc = give_up_all(&errs);
 		goto out;
 	}
-	word = target_word(&s.manifest, operand->nitem ? operand->item[0] : NULL,
-		target, bundle.frame);
+	word = target_word(&s.manifest, operand->nitem ? operand->item[0] : NULL, target,
+	    bundle.frame);
 	if (!word) {
 		err_set(err, STATUS_INPUT, "name the trace to judge");
 		goto out;

@@ -13,36 +13,37 @@ static long max_commits;
 static int first_parent, render;
 
 const struct args_option log_option[] = {
-	{ 'n', "max-count", ARGS_INT, &max_commits, 1, 1e9, "N",
-		"the newest N commits" },
+	{ 'n', "max-count", ARGS_INT, &max_commits, 1, 1e9, "N", "the newest N commits" },
 	{ 0, "first-parent", ARGS_FLAG, &first_parent, 0, 0, NULL,
-		"follow only the first parent of merges" },
+	    "follow only the first parent of merges" },
 	{ 0, "render", ARGS_FLAG, &render, 0, 0, NULL,
-		"render commits that have no result yet" },
-	OPTION_END
+	    "render commits that have no result yet" },
+	OPTION_END,
 };
 
 /* How a commit's rendering stands against the one before. */
 enum change { CHANGE_FIRST, CHANGE_NONE, CHANGE_SOME, CHANGE_UNKNOWN, CHANGE_ERROR };
 
 static const char *const change_name[] = {
-	[CHANGE_FIRST] = "first", [CHANGE_NONE] = "unchanged",
-	[CHANGE_SOME] = "changed", [CHANGE_UNKNOWN] = "unknown",
-	[CHANGE_ERROR] = "error"
+	[CHANGE_FIRST] = "first",
+	[CHANGE_NONE] = "unchanged",
+	[CHANGE_SOME] = "changed",
+	[CHANGE_UNKNOWN] = "unknown",
+	[CHANGE_ERROR] = "error",
 };
 
 struct entry {
 	int class;
-	char before_id[41];	/* the commit that it is compared with; or "" */
-	int before;		/* its class; -1 for none */
+	char before_id[41]; /* the commit that it is compared with; or "" */
+	int before;         /* its class; -1 for none */
 };
 
 struct listing {
 	struct history *history;
 	struct walk walk;
-	struct entry *entry;		/* a commit of the walk each */
-	struct map index;		/* id -> commit of the walk */
-	struct rendering *class;	/* a class each */
+	struct entry *entry;     /* a commit of the walk each */
+	struct map index;        /* id -> commit of the walk */
+	struct rendering *class; /* a class each */
 	size_t nclass;
 	cJSON *commits;
 };
@@ -52,7 +53,7 @@ struct listing {
  * between is compared with each other.
  */
 static int find_before(struct listing *l, const char *parent, struct entry *e,
-	struct err *err)
+    struct err *err)
 {
 	struct history *h = l->history;
 
@@ -64,8 +65,7 @@ static int find_before(struct listing *l, const char *parent, struct entry *e,
 		if (!declarer_get(h->declarer, e->before)->fault)
 			return 0;
 		e->before = -1;
-		if (walk_first_parent(h->session.repo, e->before_id,
-		    e->before_id, err))
+		if (walk_first_parent(h->session.repo, e->before_id, e->before_id, err))
 			return -1;
 	}
 	return 0;
@@ -105,9 +105,12 @@ static int fill_in(struct listing *l, struct err *err)
 {
 	for (size_t i = 0; i < l->walk.ncommit; i++) {
 		const struct walk_commit *c = &l->walk.commit[i];
-		const struct { const char *id; int class; } pair[] = {
+		const struct {
+			const char *id;
+			int class;
+		} pair[] = {
 			{ c->id, l->entry[i].class },
-			{ l->entry[i].before_id, l->entry[i].before }
+			{ l->entry[i].before_id, l->entry[i].before },
 		};
 		for (int k = 0; k < 2; k++) {
 			if (pair[k].class < 0)
@@ -119,8 +122,7 @@ static int fill_in(struct listing *l, struct err *err)
 				is_whole = is_whole && r->path[f];
 			if (is_whole || r->fault)
 				continue;
-			int rc = history_render(l->history, pair[k].id, &now,
-				err);
+			int rc = history_render(l->history, pair[k].id, &now, err);
 			if (rc == 0) {
 				rendering_release(r);
 				*r = now;
@@ -142,14 +144,13 @@ static enum change change_of(const struct listing *l, size_t i)
 	if (before < 0)
 		return CHANGE_FIRST;
 	old = &l->class[before];
-	if (class == before || sha256_equal(
-	    &declarer_get(l->history->declarer, class)->drawn,
-	    &declarer_get(l->history->declarer, before)->drawn))
+	if (class == before ||
+	    sha256_equal(&declarer_get(l->history->declarer, class)->drawn,
+		&declarer_get(l->history->declarer, before)->drawn))
 		return CHANGE_NONE;
 	if (!now->is_known || !old->is_known)
 		return CHANGE_UNKNOWN;
-	return rendering_is_equal(l->history, now, old) ? CHANGE_NONE :
-		CHANGE_SOME;
+	return rendering_is_equal(l->history, now, old) ? CHANGE_NONE : CHANGE_SOME;
 }
 
 static int add_commit(struct listing *l, size_t i, struct err *err)
@@ -179,14 +180,13 @@ static int add_commit(struct listing *l, size_t i, struct err *err)
 	}
 	if (now->fault)
 		cJSON_AddStringToObject(json, "error", now->fault);
-	if (change == CHANGE_SOME &&
-	    rendering_compare(h, &l->class[before], now, &c)) {
+	if (change == CHANGE_SOME && rendering_compare(h, &l->class[before], now, &c)) {
 		cJSON_AddNumberToObject(json, "rmse", c.rmse);
 		cJSON_AddNumberToObject(json, "max", c.max);
 	}
 	if (before >= 0 && !now->fault && !l->class[before].fault)
-		cJSON_AddItemToObject(json, "changed", declared_changes(
-			declarer_get(h->declarer, before),
+		cJSON_AddItemToObject(json, "changed",
+		    declared_changes(declarer_get(h->declarer, before),
 			declarer_get(h->declarer, e->class)));
 	free(summary);
 	return 0;
@@ -201,25 +201,24 @@ static const char *text_of(const cJSON *json, const char *name)
 /* As git log --oneline: one line, what matters first. */
 static void print_commit(const cJSON *json, int use_color)
 {
-	const cJSON *item, *rmse =
-		cJSON_GetObjectItemCaseSensitive(json, "rmse");
+	const cJSON *item, *rmse = cJSON_GetObjectItemCaseSensitive(json, "rmse");
 	const char *content = text_of(json, "content");
 	const char *status = text_of(json, "status");
 	const char *separator = " (";
 	int is_changed = strcmp(status, "changed") == 0;
 
 	printf("%s%.7s%s %-8.8s %s%-9s%s", use_color ? "\033[33m" : "",
-		text_of(json, "commit"), use_color ? "\033[m" : "",
-		*content ? content : "-", use_color && is_changed ?
-		"\033[1m" : "", status, use_color && is_changed ? "\033[m" : "");
+	    text_of(json, "commit"), use_color ? "\033[m" : "", *content ? content : "-",
+	    use_color && is_changed ? "\033[1m" : "", status,
+	    use_color && is_changed ? "\033[m" : "");
 	if (rmse) {
 		printf("%srmse %.6f, max %d", separator, rmse->valuedouble,
-			cJSON_GetObjectItemCaseSensitive(json, "max")->valueint);
+		    cJSON_GetObjectItemCaseSensitive(json, "max")->valueint);
 		separator = "; ";
 	}
 	if (strcmp(status, "unchanged") != 0)
-		cJSON_ArrayForEach(item,
-			cJSON_GetObjectItemCaseSensitive(json, "changed")) {
+		cJSON_ArrayForEach (item,
+		    cJSON_GetObjectItemCaseSensitive(json, "changed")) {
 			printf("%s%s", separator, item->valuestring);
 			separator = ", ";
 		}
@@ -228,8 +227,7 @@ static void print_commit(const cJSON *json, int use_color)
 		printf("%s%.*s", separator, (int)strcspn(error, "\n"), error);
 		separator = "; ";
 	}
-	printf("%s%s\n", strcmp(separator, " (") ? ") " : " ",
-		text_of(json, "summary"));
+	printf("%s%s\n", strcmp(separator, " (") ? ") " : " ", text_of(json, "summary"));
 }
 
 static void print(struct listing *l, const struct options *o)
@@ -237,7 +235,7 @@ static void print(struct listing *l, const struct options *o)
 	struct history *h = l->history;
 	const cJSON *item;
 	if (!o->json) {
-		cJSON_ArrayForEach(item, l->commits) {
+		cJSON_ArrayForEach (item, l->commits) {
 			print_commit(item, o->use_color);
 		}
 		cJSON_Delete(l->commits);
@@ -246,17 +244,15 @@ static void print(struct listing *l, const struct options *o)
 	cJSON *json = json_start("log");
 	cJSON_AddStringToObject(json, "trace", h->trace);
 	cJSON_AddItemToObject(json, "frames",
-		cJSON_CreateIntArray(h->frame, (int)h->nframe));
+	    cJSON_CreateIntArray(h->frame, (int)h->nframe));
 	cJSON_AddItemToObject(json, "commits", l->commits);
 	cJSON *counts = cJSON_AddObjectToObject(json, "counts");
 	cJSON_AddNumberToObject(counts, "commits", (double)l->walk.ncommit);
-	cJSON_AddNumberToObject(counts, "classes",
-		(double)declarer_count(h->declarer));
+	cJSON_AddNumberToObject(counts, "classes", (double)declarer_count(h->declarer));
 	cJSON_AddNumberToObject(counts, "commits_read",
-		(double)declarer_reads(h->declarer));
+	    (double)declarer_reads(h->declarer));
 	cJSON_AddNumberToObject(counts, "commits_rendered", h->nrendered);
-	cJSON_AddNumberToObject(counts, "nodes_drawn",
-		(double)h->counts.nodes_drawn);
+	cJSON_AddNumberToObject(counts, "nodes_drawn", (double)h->counts.nodes_drawn);
 	json_print(json);
 }
 
@@ -270,20 +266,20 @@ int cmd_log(struct options *o, const struct args_list *operand, struct err *err)
 
 	if (!operand->nitem)
 		return err_set(err, STATUS_INPUT,
-			"name a trace, as in 'stbuild log hero@120'");
+		    "name a trace, as in 'stbuild log hero@120'");
 	if (operand->nitem > 1)
 		walk.range = operand->item[1];
-	if (history_open(&h, o, "log", render ? SESSION_BUILD : SESSION_USE,
-	    err) || proc_catch_signals(err) ||
-	    walk_open(h.session.repo, &walk, &l.walk, err))
+	if (history_open(&h, o, "log", render ? SESSION_BUILD : SESSION_USE, err) ||
+	    proc_catch_signals(err) || walk_open(h.session.repo, &walk, &l.walk, err))
 		goto out;
 	l.commits = cJSON_CreateArray();
 	if (l.walk.ncommit) {
 		/* The newest commit that has the trace says which frames. */
 		size_t i = 0;
 		struct err first = ERR_INIT;
-		while (i < l.walk.ncommit && history_target(&h,
-		    operand->item[0], l.walk.commit[i].id, i ? err : &first)) {
+		while (i < l.walk.ncommit &&
+		    history_target(&h, operand->item[0], l.walk.commit[i].id,
+			i ? err : &first)) {
 			if (i++)
 				err_release(err);
 			errs_release(&o->error);
@@ -293,8 +289,7 @@ int cmd_log(struct options *o, const struct args_list *operand, struct err *err)
 			goto out;
 		}
 		err_release(&first);
-		if (history_hold(&h, err) || history_unhold(&h, classify(&l, err),
-		    err) ||
+		if (history_hold(&h, err) || history_unhold(&h, classify(&l, err), err) ||
 		    history_recall(&h, &l.class, &l.nclass, err) ||
 		    (render && fill_in(&l, err)))
 			goto out;
@@ -306,7 +301,7 @@ int cmd_log(struct options *o, const struct args_list *operand, struct err *err)
 	}
 	if (l.walk.is_cut && !o->silent)
 		log_info("this shallow clone ends here; 'git fetch "
-			"--unshallow' gets the rest");
+			 "--unshallow' gets the rest");
 	if (o->json && !h.declarer) {
 		struct declared_request none = { .repo = h.session.repo,
 			.trace = h.trace };

@@ -16,55 +16,49 @@
 const struct command command[] = {
 	{ "init", "[DIR]", "start a project", 1, NULL, cmd_init },
 	{ "import", "FILE [-o DIR] [--media DIR]",
-		"turn a Shadertoy export, .sttf or .sttrace into a project", 1,
-		import_option, cmd_import },
-	{ "check", "[--pedantic] [--rev REV]", "validate, compile and lint the project", 0,
-		check_option, cmd_check },
-	{ "graph", "[--dot|--json] [--rev REV]", "show the pass graph", 0,
-		graph_option, cmd_graph },
+	    "turn a Shadertoy export, .sttf or .sttrace into a project", 1, import_option,
+	    cmd_import },
+	{ "check", "[--pedantic] [--rev REV]", "validate, compile and lint the project",
+	    0, check_option, cmd_check },
+	{ "graph", "[--dot|--json] [--rev REV]", "show the pass graph", 0, graph_option,
+	    cmd_graph },
 	{ "capture", "[OPTION..] [TARGET..]", "bring traces up to date", -1,
-		capture_option, cmd_capture },
-	{ "status", "[--rev REV] [TARGET..]",
-		"show what is stale and what it will cost", -1, status_option,
-		cmd_status },
-	{ "why", "TARGET", "show the exact change that made a target stale", 1,
-		NULL, cmd_why },
-	{ "inspect", "PATH..", "verify and describe bundles and documents", -1,
-		NULL, cmd_inspect },
-	{ "replay", "PATH [-o FILE.png]",
-		"render a bundle again and compare bit for bit", 1,
-		replay_option, cmd_replay },
+	    capture_option, cmd_capture },
+	{ "status", "[--rev REV] [TARGET..]", "show what is stale and what it will cost",
+	    -1, status_option, cmd_status },
+	{ "why", "TARGET", "show the exact change that made a target stale", 1, NULL,
+	    cmd_why },
+	{ "inspect", "PATH..", "verify and describe bundles and documents", -1, NULL,
+	    cmd_inspect },
+	{ "replay", "PATH [-o FILE.png]", "render a bundle again and compare bit for bit",
+	    1, replay_option, cmd_replay },
 	{ "diff", "[--metrics] [-o DIR|FILE.png] A B",
-		"compare bundles, pictures or revisions", 2, diff_option,
-		cmd_diff },
-	{ "test", "[--allow-new] [--github] [--junit FILE] [--report DIR] [--rev REV] "
-		"[--bisect] [NAME..]",
-		"run the regression suite", -1, test_option, cmd_test },
+	    "compare bundles, pictures or revisions", 2, diff_option, cmd_diff },
+	{ "test",
+	    "[--allow-new] [--github] [--junit FILE] [--report DIR] [--rev REV] "
+	    "[--bisect] [NAME..]",
+	    "run the regression suite", -1, test_option, cmd_test },
 	{ "approve", "[--all] [--force] [--add] [-m REASON] [-i] [NAME..]",
-		"take new pictures as the reference", -1,
-		approve_option, cmd_approve },
+	    "take new pictures as the reference", -1, approve_option, cmd_approve },
 	{ "log", "TRACE[@FRAMES] [A..B] [OPTION..]",
-		"show the history of a trace over commits", 2, log_option, cmd_log },
-	{ "show", "[REV]", "show what the store has for a commit", 1, NULL,
-		cmd_show },
+	    "show the history of a trace over commits", 2, log_option, cmd_log },
+	{ "show", "[REV]", "show what the store has for a commit", 1, NULL, cmd_show },
 	{ "bisect", "--good REV --bad REV [OPTION..] [TARGET]",
-		"find the commit that changed a rendering", 1, bisect_option,
-		cmd_bisect },
+	    "find the commit that changed a rendering", 1, bisect_option, cmd_bisect },
 	{ "report", "[--traces | --tests | A..B] [-o DIR]",
-		"write a page that shows traces, tests or what changed", 1,
-		report_option, cmd_report },
+	    "write a page that shows traces, tests or what changed", 1, report_option,
+	    cmd_report },
 	{ "stats", "", "show numbers about the store", 0, NULL, cmd_stats },
-	{ "gc", "[--max-size S] [--max-age T]",
-		"remove what the store no longer needs", 0, gc_option, cmd_gc },
+	{ "gc", "[--max-size S] [--max-age T]", "remove what the store no longer needs",
+	    0, gc_option, cmd_gc },
 	{ "fsck", "[--repair]", "check the store", 0, fsck_option, cmd_fsck },
-	{ "clean", "[--store]", "remove recorded bundles, or the store", 0,
-		clean_option, cmd_clean },
+	{ "clean", "[--store]", "remove recorded bundles, or the store", 0, clean_option,
+	    cmd_clean },
 	{ "completion", "bash|zsh|fish", "print a completion script", 1, NULL,
-		cmd_completion },
-	{ "help", "[--schema] [COMMAND]", "show help", 1, help_option,
-		cmd_help },
+	    cmd_completion },
+	{ "help", "[--schema] [COMMAND]", "show help", 1, help_option, cmd_help },
 	{ "version", "", "show versions", 0, NULL, cmd_version },
-	{ NULL, NULL, NULL, 0, NULL, NULL }
+	{ NULL, NULL, NULL, 0, NULL, NULL },
 };
 
 const struct command *command_find(const char *name)
@@ -163,13 +157,13 @@ static int close_stdout(int status)
 	if (errno == EPIPE)
 		return 128 + SIGPIPE;
 	log_error("cannot write to standard output%s%s", errno ? ": " : "",
-		errno ? strerror(errno) : "");
+	    errno ? strerror(errno) : "");
 	return STATUS_MACHINE;
 }
 
 /* Does what argv says. Sets *action to the command's name. */
 static int run(int argc, char **argv, struct options *o, const char **action,
-	struct err *err)
+    struct err *err)
 {
 	struct args_option global[OPTIONS_ROWS];
 	options_table(o, global);
@@ -196,8 +190,7 @@ static int run(int argc, char **argv, struct options *o, const char **action,
 	int start = is_named ? at : 0;
 	int status = args_parse(start, argv, all, 2, &operand, err);
 	if (!status)
-		status = args_parse(argc - start, argv + start, own, 2,
-			&operand, err);
+		status = args_parse(argc - start, argv + start, own, 2, &operand, err);
 	if (status < 0) {
 		if (is_named)
 			err_wrap(err, "see 'stbuild %s -h'", c->name);
@@ -222,11 +215,11 @@ static int run(int argc, char **argv, struct options *o, const char **action,
 	} else if (o->version) {
 		*action = "version";
 		status = cmd_version(o, &operand, err);
-	} else if (c->max_operand >= 0
-		&& operand.nitem > (size_t)c->max_operand) {
-		status = err_set(err, STATUS_INPUT, "unexpected operand '%s', "
-			"see 'stbuild %s -h'",
-			operand.item[c->max_operand], c->name);
+	} else if (c->max_operand >= 0 && operand.nitem > (size_t)c->max_operand) {
+		status = err_set(err, STATUS_INPUT,
+		    "unexpected operand '%s', "
+		    "see 'stbuild %s -h'",
+		    operand.item[c->max_operand], c->name);
 	} else {
 		status = c->run(o, &operand, err);
 	}
@@ -253,8 +246,8 @@ static void guard_stdout(void)
 static int is_judging(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
-		if (strcmp(argv[i], "--bisect") == 0
-			|| strncmp(argv[i], "--bisect=", 9) == 0)
+		if (strcmp(argv[i], "--bisect") == 0 ||
+		    strncmp(argv[i], "--bisect=", 9) == 0)
 			return 1;
 	return 0;
 }
@@ -282,8 +275,7 @@ int main(int argc, char **argv)
 		status = fail(&o, action, &err);
 		/* Under git bisect run 2 would be taken for a verdict. */
 		if (is_judging(argc, argv))
-			status = o.cannot_judge ? STATUS_BISECT_SKIP :
-				STATUS_BISECT_STOP;
+			status = o.cannot_judge ? STATUS_BISECT_SKIP : STATUS_BISECT_STOP;
 	}
 	if (proc_signal())
 		status = 128 + proc_signal();

@@ -13,10 +13,10 @@
 
 /* A target over the commits of a range. */
 struct target {
-	char *word;		/* NAME or NAME@FRAMES */
+	char *word; /* NAME or NAME@FRAMES */
 	char *name;
 	struct declarer *declarer;
-	struct map drawn;	/* what was captured: declared->drawn, frame */
+	struct map drawn; /* what was captured: declared->drawn, frame */
 };
 
 struct range {
@@ -29,8 +29,8 @@ struct range {
 	struct capture_counts counts;
 	cJSON *traces, *skipped;
 	int signal;
-	int status;		/* the worst of what failed */
-	int is_all;		/* all traces, of whichever commit */
+	int status; /* the worst of what failed */
+	int is_all; /* all traces, of whichever commit */
 };
 
 static void add_target(struct range *r, const char *word)
@@ -38,10 +38,13 @@ static void add_target(struct range *r, const char *word)
 	struct session *s = &r->session;
 	r->target = xreallocarray(r->target, r->ntarget + 1, sizeof *r->target);
 	struct target *t = &r->target[r->ntarget++];
-	*t = (struct target) { .word = xstrdup(word),
+	*t = (struct target){ .word = xstrdup(word),
 		.name = xstrndup(word, strcspn(word, "@")) };
-	struct declared_request request = { .repo = s->repo, .store = s->store,
-		.may_write = 1, .manifest = s->commit_path, .trace = t->name,
+	struct declared_request request = { .repo = s->repo,
+		.store = s->store,
+		.may_write = 1,
+		.manifest = s->commit_path,
+		.trace = t->name,
 		.options = &r->variant };
 	t->declarer = declarer_new(&request);
 }
@@ -53,8 +56,7 @@ static void add_traces(struct range *r)
 
 	for (size_t i = 0; i < m->ntrace; i++) {
 		size_t k = 0;
-		while (k < r->ntarget && strcmp(r->target[k].name,
-			m->trace[i].name) != 0)
+		while (k < r->ntarget && strcmp(r->target[k].name, m->trace[i].name) != 0)
 			k++;
 		if (k == r->ntarget)
 			add_target(r, m->trace[i].name);
@@ -62,8 +64,7 @@ static void add_traces(struct range *r)
 }
 
 /* Those named, or all traces of the newest commit that loads. */
-static int find_targets(struct range *r, const struct args_list *operand,
-	struct err *err)
+static int find_targets(struct range *r, const struct args_list *operand, struct err *err)
 {
 	struct errs errs = ERRS_INIT;
 	int is_loaded = 0;
@@ -95,7 +96,7 @@ static void add_counts(struct capture_counts *to, const struct capture_counts *c
 }
 
 static void report(struct range *r, const char *commit,
-	const struct capture_result *result)
+    const struct capture_result *result)
 {
 	const struct options *o = r->session.options;
 	for (size_t i = 0; i < result->nbundle; i++) {
@@ -106,8 +107,7 @@ static void report(struct range *r, const char *commit,
 			free(name);
 			free(text);
 		} else if (!o->json && !o->silent) {
-			printf("%s %s\n", capture_status_name(b->status),
-				b->path);
+			printf("%s %s\n", capture_status_name(b->status), b->path);
 		}
 		cJSON *json = capture_bundle_json(b, 0);
 		cJSON_AddStringToObject(json, "commit", commit);
@@ -117,14 +117,13 @@ static void report(struct range *r, const char *commit,
 
 static void skip(struct range *r, const char *commit, const char *fault)
 {
-	log_warn("skipping %.7s: %.*s", commit, (int)strcspn(fault, "\n"),
-		fault);
+	log_warn("skipping %.7s: %.*s", commit, (int)strcspn(fault, "\n"), fault);
 	cJSON_AddItemToArray(r->skipped, cJSON_CreateString(commit));
 }
 
 /* Leaves of the requests those frames that show something new at this commit. */
 static int keep_new(struct range *r, const char *commit, const size_t *index,
-	struct targets *targets, struct err *err)
+    struct targets *targets, struct err *err)
 {
 	size_t nrequest = 0;
 
@@ -136,8 +135,7 @@ static int keep_new(struct range *r, const char *commit, const size_t *index,
 		size_t n = 0;
 		if (declarer_class(t->declarer, commit, &class, err))
 			return -1;
-		memcpy(key, declarer_get(t->declarer, class)->drawn.byte,
-			SHA256_SIZE);
+		memcpy(key, declarer_get(t->declarer, class)->drawn.byte, SHA256_SIZE);
 		for (size_t k = 0; k < request->nframe; k++) {
 			memcpy(key + SHA256_SIZE, &frame[k], sizeof *frame);
 			if (map_put(&t->drawn, key, sizeof key, 1))
@@ -157,8 +155,8 @@ static int keep_new(struct range *r, const char *commit, const size_t *index,
 }
 
 /* The targets that a commit has, in operand; which they are in index[]. */
-static int list_targets(struct range *r, const char *commit,
-	struct args_list *operand, size_t *index, char **fault, struct err *err)
+static int list_targets(struct range *r, const char *commit, struct args_list *operand,
+    size_t *index, char **fault, struct err *err)
 {
 	const struct manifest *m = &r->session.manifest;
 
@@ -176,8 +174,8 @@ static int list_targets(struct range *r, const char *commit,
 			*fault = xstrdup(d->fault);
 			continue;
 		}
-		operand->item = array_grow(operand->item, operand->nitem,
-			&operand->cap, sizeof *operand->item);
+		operand->item = array_grow(operand->item, operand->nitem, &operand->cap,
+		    sizeof *operand->item);
 		index[operand->nitem] = i;
 		operand->item[operand->nitem++] = t->word;
 	}
@@ -210,13 +208,11 @@ static int capture_commit(struct range *r, const char *commit, struct err *err)
 		rc = errors_end(r->session.options, &errs, err);
 		goto out;
 	}
-	rc = targets_find(&r->session.manifest, r->options, &operand, &targets,
-		err);
+	rc = targets_find(&r->session.manifest, r->options, &operand, &targets, err);
 	if (rc == 0)
 		rc = keep_new(r, commit, index, &targets, err);
 	if (rc == 0 && targets.nrequest > 0)
-		rc = targets_capture(&r->session, &targets, 0, NULL, &result,
-			err);
+		rc = targets_capture(&r->session, &targets, 0, NULL, &result, err);
 	if (rc) {
 		err_wrap(err, "at commit %.7s", commit);
 		goto out;
@@ -240,8 +236,7 @@ static void print_json(struct range *r)
 {
 	cJSON *json = json_start("capture");
 	if (r->counts.failures)
-		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
-			cJSON_CreateFalse());
+		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok", cJSON_CreateFalse());
 	cJSON_AddItemToObject(json, "traces", r->traces);
 	cJSON_AddItemToObject(json, "skipped", r->skipped);
 	r->traces = r->skipped = NULL;
@@ -250,7 +245,7 @@ static void print_json(struct range *r)
 }
 
 int capture_range(struct options *o, const struct args_list *operand,
-	const struct target_options *target, const char *range, struct err *err)
+    const struct target_options *target, const char *range, struct err *err)
 {
 	struct range r = { .options = target };
 	struct walk_options walk = { .range = range };
@@ -259,13 +254,15 @@ int capture_range(struct options *o, const struct args_list *operand,
 
 	if (target->output)
 		return err_set(err, STATUS_INPUT,
-			"-o takes one bundle, but a range has many");
+		    "-o takes one bundle, but a range has many");
 	if (!operand->nitem && (target->frame || target->time || target->frames))
 		return err_set(err, STATUS_INPUT,
-			"name the traces to take these frames from");
-	r.variant = (struct variant_options) { .preset = target->preset,
-		.width = (int)target->width, .height = (int)target->height,
-		.fps = target->fps, .set = target->set.item,
+		    "name the traces to take these frames from");
+	r.variant = (struct variant_options){ .preset = target->preset,
+		.width = (int)target->width,
+		.height = (int)target->height,
+		.fps = target->fps,
+		.set = target->set.item,
 		.nset = target->set.nitem };
 	r.traces = cJSON_CreateArray();
 	r.skipped = cJSON_CreateArray();
@@ -280,12 +277,12 @@ int capture_range(struct options *o, const struct args_list *operand,
 	if (o->json)
 		print_json(&r);
 	log_info("%zu commit%s, %llu bundle%s written, %llu up to date; %llu draw%s",
-		r.walk.ncommit, r.walk.ncommit == 1 ? "" : "s",
-		(unsigned long long)r.counts.traces_built,
-		r.counts.traces_built == 1 ? "" : "s",
-		(unsigned long long)r.counts.traces_current,
-		(unsigned long long)r.counts.nodes_drawn,
-		r.counts.nodes_drawn == 1 ? "" : "s");
+	    r.walk.ncommit, r.walk.ncommit == 1 ? "" : "s",
+	    (unsigned long long)r.counts.traces_built,
+	    r.counts.traces_built == 1 ? "" : "s",
+	    (unsigned long long)r.counts.traces_current,
+	    (unsigned long long)r.counts.nodes_drawn,
+	    r.counts.nodes_drawn == 1 ? "" : "s");
 	rc = r.signal ? 128 + r.signal : r.status;
 out:
 	cJSON_Delete(r.traces);

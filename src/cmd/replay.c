@@ -14,8 +14,8 @@ static const char *output;
 
 const struct args_option replay_option[] = {
 	{ 'o', "output", ARGS_STRING, &output, 0, 0, "FILE.png",
-		"write the picture that was rendered" },
-	OPTION_END
+	    "write the picture that was rendered" },
+	OPTION_END,
 };
 
 static int worker(void *data, struct worker **out, struct err *err)
@@ -37,42 +37,41 @@ static int write_picture(const struct replay *r, struct err *err)
 
 /* unwritten: why the picture was not written, if it was to be. */
 static void print_result(const struct options *o, const struct bundle *b,
-	const struct replay *r, const struct err *unwritten)
+    const struct replay *r, const struct err *unwritten)
 {
 	if (o->json) {
 		cJSON *json = json_start("replay");
 		if (!r->is_exact || !r->is_state_valid || unwritten->message)
 			cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
-				cJSON_CreateFalse());
+			    cJSON_CreateFalse());
 		cJSON_AddStringToObject(json, "trace", b->dir);
 		cJSON_AddNumberToObject(json, "frame", r->frame);
 		cJSON_AddBoolToObject(json, "exact", r->is_exact);
 		cJSON_AddNumberToObject(json, "rmse", r->rmse);
 		cJSON_AddBoolToObject(json, "state_valid", r->is_state_valid);
 		cJSON_AddItemToObject(json, "state_difference",
-			r->state_difference ?
-			cJSON_CreateString(r->state_difference) :
-			cJSON_CreateNull());
-		cJSON_AddItemToObject(json, "driver_equal", r->has_driver ?
-			cJSON_CreateBool(r->is_driver_equal) :
-			cJSON_CreateNull());
-		cJSON_AddItemToObject(json, "output", output && !unwritten->message ?
-			cJSON_CreateString(output) : cJSON_CreateNull());
+		    r->state_difference ? cJSON_CreateString(r->state_difference)
+					: cJSON_CreateNull());
+		cJSON_AddItemToObject(json, "driver_equal",
+		    r->has_driver ? cJSON_CreateBool(r->is_driver_equal)
+				  : cJSON_CreateNull());
+		cJSON_AddItemToObject(json, "output",
+		    output && !unwritten->message ? cJSON_CreateString(output)
+						  : cJSON_CreateNull());
 		if (unwritten->message)
 			cJSON_AddItemToObject(json, "error", error_json(unwritten));
-		cJSON_AddItemToObject(json, "rules", r->rules->name ?
-			cJSON_CreateString(r->rules->name) : cJSON_CreateNull());
+		cJSON_AddItemToObject(json, "rules",
+		    r->rules->name ? cJSON_CreateString(r->rules->name)
+				   : cJSON_CreateNull());
 		cJSON *list = cJSON_AddArrayToObject(json, "conventions");
 		for (size_t i = 0; i < r->nunknown; i++)
-			cJSON_AddItemToArray(list,
-				cJSON_CreateString(r->unknown[i]));
+			cJSON_AddItemToArray(list, cJSON_CreateString(r->unknown[i]));
 		json_print(json);
 		return;
 	}
 	if (o->silent)
 		return;
-	printf("%s: frame %d at %dx%d: ", b->dir, r->frame, r->width,
-		r->height);
+	printf("%s: frame %d at %dx%d: ", b->dir, r->frame, r->width, r->height);
 	if (r->is_exact)
 		printf("picture bit-exact");
 	else
@@ -90,7 +89,7 @@ static void print_result(const struct options *o, const struct bundle *b,
 			printf("  %s\n", rule_text((enum rule)i));
 	if (r->nunknown)
 		printf("What the bundle does not tell can explain the "
-			"difference:\n");
+		       "difference:\n");
 	for (size_t i = 0; i < r->nunknown; i++)
 		printf("  %s\n", r->unknown[i]);
 }
@@ -106,14 +105,14 @@ int cmd_replay(struct options *o, const struct args_list *operand, struct err *e
 
 	if (operand->nitem != 1)
 		return err_set(err, STATUS_INPUT,
-			"replay takes one bundle; see 'stbuild replay -h'");
+		    "replay takes one bundle; see 'stbuild replay -h'");
 	session_bare(&s, o, "replay");
-	if (proc_catch_signals(err) ||
-	    bundle_open(operand->item[0], &bundle, err))
+	if (proc_catch_signals(err) || bundle_open(operand->item[0], &bundle, err))
 		goto out;
 	/* The worker is started by it: the other program sets nothing to zero. */
 	if (rules_have(rules_of(bundle.tool != NULL, bundle.cli_version),
-	    RULE_PLAIN_TEXT) && setenv("glsl_zero_init", "false", 0) != 0) {
+		RULE_PLAIN_TEXT) &&
+	    setenv("glsl_zero_init", "false", 0) != 0) {
 		err_errno(err, STATUS_MACHINE, "cannot set the environment");
 		goto out;
 	}
@@ -125,7 +124,8 @@ int cmd_replay(struct options *o, const struct args_list *operand, struct err *e
 	if (failed)
 		log_error("%s", unwritten.message);
 	rc = !replay.is_exact || !replay.is_state_valid ? STATUS_FAILED
-		: failed ? (int)unwritten.status : STATUS_OK;
+	    : failed                                    ? (int)unwritten.status
+							: STATUS_OK;
 out:
 	err_release(&unwritten);
 	if (rc != STATUS_OK && proc_signal() != 0) {

@@ -17,12 +17,12 @@ static const char *output;
 
 const struct args_option report_option[] = {
 	{ 0, "traces", ARGS_FLAG, &traces, 0, 0, NULL,
-		"show the bundles of all traces (the default without tests)" },
+	    "show the bundles of all traces (the default without tests)" },
 	{ 0, "tests", ARGS_FLAG, &tests, 0, 0, NULL,
-		"run the tests and show them (the default where there are some)" },
+	    "run the tests and show them (the default where there are some)" },
 	{ 'o', "output", ARGS_STRING, &output, 0, 0, "DIR",
-		"where to write it [target/report]" },
-	OPTION_END
+	    "where to write it [target/report]" },
+	OPTION_END,
 };
 
 /* The commit and the driver, in a line below the title. */
@@ -50,7 +50,7 @@ static int add_meta(struct session *s, struct report *r, struct err *err)
 
 /* dir null: the usual place. */
 static int begin(struct session *s, const char *dir, const char *what,
-	struct report **out, struct err *err)
+    struct report **out, struct err *err)
 {
 	char *title = xasprintf("%s: %s", s->manifest.name, what);
 	char *usual = fs_join(s->root, "target/report");
@@ -74,7 +74,7 @@ static int end(struct options *o, struct report *r, int status, struct err *err)
 		cJSON *json = json_start("report");
 		if (status != STATUS_OK)
 			cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
-				cJSON_CreateFalse());
+			    cJSON_CreateFalse());
 		cJSON_AddStringToObject(json, "output", path);
 		json_print(json);
 	} else if (!o->silent) {
@@ -93,8 +93,9 @@ int report_tests(struct testing *t, const char *dir, struct err *err)
 	int rc = begin(t->session, dir, "tests", &r, err);
 
 	if (rc == 0)
-		rc = testing_env(t, &env, err) ? -1 : report_suite(r, &env,
-			&t->suite, &t->result, err);
+		rc = testing_env(t, &env, err)
+		    ? -1
+		    : report_suite(r, &env, &t->suite, &t->result, err);
 	if (rc == 0)
 		rc = report_finish(r, NULL, err);
 	report_close(r);
@@ -128,8 +129,7 @@ out:
 
 /* Traces -------------------------------------------------------------------------- */
 
-static int capture_all(struct session *s, struct capture_result *result,
-	struct err *err)
+static int capture_all(struct session *s, struct capture_result *result, struct err *err)
 {
 	static const struct args_list all = { NULL, 0, 0 };
 	const struct target_options none = { 0 };
@@ -150,8 +150,8 @@ static cJSON *frames_of(cJSON *item)
 	return list ? list : cJSON_AddArrayToObject(item, "frames");
 }
 
-static int show_frame(struct report *r, cJSON *item,
-	const struct session *s, const struct capture_bundle *b, struct err *err)
+static int show_frame(struct report *r, cJSON *item, const struct session *s,
+    const struct capture_bundle *b, struct err *err)
 {
 	struct bundle bundle = { 0 };
 	char *path = fs_join(s->root, b->path);
@@ -191,8 +191,8 @@ static int show_traces(struct session *s, struct report *r, struct err *err)
 		if (is_failed)
 			status = STATUS_FAILED;
 		if (is_failed || !name || strcmp(name, b->name) != 0)
-			item = report_case(r, b->name, "", is_failed ? "error" :
-				"current");
+			item =
+			    report_case(r, b->name, "", is_failed ? "error" : "current");
 		name = is_failed ? NULL : b->name;
 		if (is_failed) {
 			char *text = err_text(&b->err);
@@ -213,14 +213,14 @@ out:
 struct side {
 	struct session session;
 	struct capture_result result;
-	struct map at;		/* "NAME@FRAME": index of its bundle */
+	struct map at; /* "NAME@FRAME": index of its bundle */
 };
 
 static int side_open(struct side *side, struct options *o, const char *rev,
-	struct err *err)
+    struct err *err)
 {
-	if (session_open_rev(&side->session, o, "report", SESSION_BUILD, rev,
-	    err) || capture_all(&side->session, &side->result, err))
+	if (session_open_rev(&side->session, o, "report", SESSION_BUILD, rev, err) ||
+	    capture_all(&side->session, &side->result, err))
 		return -1;
 	for (size_t i = 0; i < side->result.nbundle; i++) {
 		const struct capture_bundle *b = &side->result.bundle[i];
@@ -246,9 +246,9 @@ static char *side_path(const struct side *side, const char *name)
 {
 	size_t i = map_gets(&side->at, name);
 
-	return i == MAP_NONE ||
-		side->result.bundle[i].status == CAPTURE_FAILED ? NULL :
-		fs_join(side->session.root, side->result.bundle[i].path);
+	return i == MAP_NONE || side->result.bundle[i].status == CAPTURE_FAILED
+	    ? NULL
+	    : fs_join(side->session.root, side->result.bundle[i].path);
 }
 
 static void show_causes(cJSON *item, const struct diff *d)
@@ -256,27 +256,29 @@ static void show_causes(cJSON *item, const struct diff *d)
 	cJSON *list = cJSON_AddArrayToObject(item, "reasons");
 
 	for (size_t i = 0; i < d->ncause; i++) {
-		char *text = xasprintf("%s: %s", d->cause[i].kind,
-			d->cause[i].name);
+		char *text = xasprintf("%s: %s", d->cause[i].kind, d->cause[i].name);
 		cJSON_AddItemToArray(list, cJSON_CreateString(text));
 		free(text);
 	}
 }
 
-static int show_pair(struct report *r, const char *name, const char *a,
-	const char *b, struct err *err)
+static int show_pair(struct report *r, const char *name, const char *a, const char *b,
+    struct err *err)
 {
 	struct diff d = { 0 };
 	struct bundle one = { 0 };
 	int rc = -1;
 
 	if (!a || !b) {
-		cJSON *item = report_case(r, name, "", !a && !b ? "error" :
-			b ? "new" : "gone");
+		cJSON *item = report_case(r, name, "",
+		    !a && !b ? "error"
+			: b  ? "new"
+			     : "gone");
 		if (!a && !b)
 			return 0;
-		rc = bundle_open(a ? a : b, &one, err) ? -1 :
-			report_final(r, item, a ? "expected" : "actual", &one, err);
+		rc = bundle_open(a ? a : b, &one, err)
+		    ? -1
+		    : report_final(r, item, a ? "expected" : "actual", &one, err);
 		bundle_release(&one);
 		return rc;
 	}
@@ -286,7 +288,7 @@ static int show_pair(struct report *r, const char *name, const char *a,
 	struct comparison c = { .is_equal = 1 };
 	if (picture_is_same_size(&d.a.picture, &d.b.picture))
 		compare_bytes(d.a.picture.rgb, d.b.picture.rgb,
-			picture_size(&d.a.picture), &c);
+		    picture_size(&d.a.picture), &c);
 	cJSON_AddStringToObject(item, "metric", "rmse");
 	cJSON_AddNumberToObject(item, "value", c.rmse);
 	report_first(item, &d);
@@ -317,13 +319,12 @@ static int show_range(struct options *o, const char *range, struct err *err)
 	}
 	if (begin(&b.session, output, range, &r, err))
 		goto out;
-	char *made = xasprintf("expected is %s, actual is %s",
-		*rev_a ? rev_a : "HEAD", rev_b ? rev_b : "the work tree");
+	char *made = xasprintf("expected is %s, actual is %s", *rev_a ? rev_a : "HEAD",
+	    rev_b ? rev_b : "the work tree");
 	report_meta(r, made);
 	free(made);
 	for (size_t i = 0; i < a.at.nentry; i++)
-		map_puts(&b.at, a.at.entry[i].key,
-			map_gets(&b.at, a.at.entry[i].key));
+		map_puts(&b.at, a.at.entry[i].key, map_gets(&b.at, a.at.entry[i].key));
 	for (size_t i = 0; i < b.at.nentry; i++) {
 		const char *name = b.at.entry[i].key;
 		char *path_a = side_path(&a, name), *path_b = side_path(&b, name);
@@ -342,8 +343,7 @@ out:
 	return rc;
 }
 
-int cmd_report(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_report(struct options *o, const struct args_list *operand, struct err *err)
 {
 	struct session s = { 0 };
 	struct report *r = NULL;
@@ -351,11 +351,14 @@ int cmd_report(struct options *o, const struct args_list *operand,
 	int rc = -1;
 
 	if (traces + tests + (range != NULL) > 1)
-		return err_set(err, STATUS_INPUT, "--traces, --tests and a range "
-			"are mutually exclusive");
+		return err_set(err, STATUS_INPUT,
+		    "--traces, --tests and a range "
+		    "are mutually exclusive");
 	if (range && !strstr(range, ".."))
-		return err_set(err, STATUS_INPUT, "'%s' is not a range of "
-			"revisions, such as HEAD~1..HEAD", range);
+		return err_set(err, STATUS_INPUT,
+		    "'%s' is not a range of "
+		    "revisions, such as HEAD~1..HEAD",
+		    range);
 	if (proc_catch_signals(err))
 		return -1;
 	if (range)

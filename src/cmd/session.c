@@ -11,8 +11,7 @@
 #include "util/mem.h"
 
 /* The store's hash cache, which may not be open yet, as the tree wants it. */
-static int cached_hash(void *data, const struct fs_stamp *stamp,
-	struct sha256 *out)
+static int cached_hash(void *data, const struct fs_stamp *stamp, struct sha256 *out)
 {
 	struct session *s = data;
 	if (!s->store)
@@ -21,8 +20,7 @@ static int cached_hash(void *data, const struct fs_stamp *stamp,
 	return cache && cache->get ? cache->get(cache->data, stamp, out) : -1;
 }
 
-static void cache_hash(void *data, const struct fs_stamp *stamp,
-	const struct sha256 *sha)
+static void cache_hash(void *data, const struct fs_stamp *stamp, const struct sha256 *sha)
 {
 	struct session *s = data;
 	if (!s->store)
@@ -34,15 +32,15 @@ static void cache_hash(void *data, const struct fs_stamp *stamp,
 
 static int open_tree(struct session *s, struct err *err)
 {
-	s->cache = (struct tree_cache) { cached_hash, cache_hash, s };
+	s->cache = (struct tree_cache){ cached_hash, cache_hash, s };
 	return tree_open_dir(s->root, &s->cache, &s->tree, err);
 }
 
 static int is_same_folder(const char *a, const char *b)
 {
 	struct stat sa, sb;
-	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev
-		&& sa.st_ino == sb.st_ino;
+	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev &&
+	    sa.st_ino == sb.st_ino;
 }
 
 /* A repository's root: ".git" is a file in worktrees, and bare ones have none. */
@@ -68,19 +66,18 @@ static int search(struct session *s, struct err *err)
 {
 	s->root = xstrdup(".");
 	for (;;) {
-		if (open_tree(s, err) < 0
-			|| manifest_find(s->tree, &s->path, err) < 0)
+		if (open_tree(s, err) < 0 || manifest_find(s->tree, &s->path, err) < 0)
 			return -1;
 		if (s->path)
 			return 0;
 		char *parent = parent_of(s->root);
-		int is_last = is_repository(s->root)
-			|| is_same_folder(s->root, parent);
+		int is_last = is_repository(s->root) || is_same_folder(s->root, parent);
 		if (is_last) {
 			free(parent);
-			return err_set(err, STATUS_INPUT, "no stbuild.json, "
-				"stbuild.toml or ShaderToy.toml in this folder "
-				"or above; 'stbuild init' writes one");
+			return err_set(err, STATUS_INPUT,
+			    "no stbuild.json, "
+			    "stbuild.toml or ShaderToy.toml in this folder "
+			    "or above; 'stbuild init' writes one");
 		}
 		tree_free(s->tree);
 		s->tree = NULL;
@@ -90,7 +87,7 @@ static int search(struct session *s, struct err *err)
 }
 
 static void start(struct session *s, struct options *o, const char *command,
-	enum session_store use)
+    enum session_store use)
 {
 	memset(s, 0, sizeof *s);
 	s->options = o;
@@ -105,16 +102,18 @@ void session_bare(struct session *s, struct options *o, const char *command)
 }
 
 int session_find(struct session *s, struct options *o, const char *command,
-	enum session_store use, struct err *err)
+    enum session_store use, struct err *err)
 {
 	start(s, o, command, use);
 	if (o->file) {
 		if (fs_is_dir(o->file))
-			return err_set(err, STATUS_INPUT, "'%s' is a folder, "
-				"not a manifest (use -C to go there)", o->file);
-		if (!fs_exists(o->file))
 			return err_set(err, STATUS_INPUT,
-				"manifest '%s' does not exist", o->file);
+			    "'%s' is a folder, "
+			    "not a manifest (use -C to go there)",
+			    o->file);
+		if (!fs_exists(o->file))
+			return err_set(err, STATUS_INPUT, "manifest '%s' does not exist",
+			    o->file);
 		s->root = fs_dirname(o->file);
 		s->path = xstrdup(fs_basename(o->file));
 		if (open_tree(s, err) < 0)
@@ -122,16 +121,14 @@ int session_find(struct session *s, struct options *o, const char *command,
 	} else if (search(s, err) < 0) {
 		return -1;
 	}
-	s->store_dir = o->store ? xstrdup(o->store)
-		: fs_join(s->root, ".stbuild");
+	s->store_dir = o->store ? xstrdup(o->store) : fs_join(s->root, ".stbuild");
 	return 0;
 }
 
 int session_open(struct session *s, struct options *o, const char *command,
-	enum session_store use, struct err *err)
+    enum session_store use, struct err *err)
 {
-	return session_find(s, o, command, use, err) < 0 ? -1 :
-		session_load(s, err);
+	return session_find(s, o, command, use, err) < 0 ? -1 : session_load(s, err);
 }
 
 int session_load(struct session *s, struct err *err)
@@ -141,8 +138,7 @@ int session_load(struct session *s, struct err *err)
 	if (fs_exists(s->store_dir) && session_store(s, &store, err) < 0)
 		return -1;
 	struct errs errs = ERRS_INIT;
-	if (manifest_load(s->tree, s->path, &s->inputs, &s->manifest,
-		&errs) < 0)
+	if (manifest_load(s->tree, s->path, &s->inputs, &s->manifest, &errs) < 0)
 		return errors_end(s->options, &errs, err);
 	s->has_manifest = 1;
 	errs_release(&errs);
@@ -150,20 +146,18 @@ int session_load(struct session *s, struct err *err)
 }
 
 /* The hash cache for blobs of commits. */
-static int cached_blob(void *data, const unsigned char oid[20],
-	struct sha256 *out)
+static int cached_blob(void *data, const unsigned char oid[20], struct sha256 *out)
 {
 	struct session *s = data;
 	return s->store && store_blob(s->store, oid, out) ? 0 : -1;
 }
 
-static void cache_blob(void *data, const unsigned char oid[20],
-	const struct sha256 *sha)
+static void cache_blob(void *data, const unsigned char oid[20], const struct sha256 *sha)
 {
 	struct session *s = data;
 	struct err err = ERR_INIT;
-	if (s->store && store_can_write(s->store)
-		&& store_add_blob(s->store, oid, sha, &err) < 0)
+	if (s->store && store_can_write(s->store) &&
+	    store_add_blob(s->store, oid, sha, &err) < 0)
 		log_verbose("%s", err.message);
 	err_release(&err);
 }
@@ -175,7 +169,7 @@ static void leave(struct session *s)
 		manifest_release(&s->manifest);
 	s->has_manifest = 0;
 	inputs_release(&s->inputs);
-	s->inputs = (struct inputs) { 0 };
+	s->inputs = (struct inputs){ 0 };
 	tree_free(s->tree);
 	s->tree = NULL;
 	free(s->path);
@@ -190,8 +184,8 @@ static char *existing_folder(const char *dir, char **rest)
 	*rest = xstrdup("");
 	while (!fs_is_dir(at)) {
 		char *up = fs_dirname(at);
-		char *longer = **rest ? fs_join(fs_basename(at), *rest)
-			: xstrdup(fs_basename(at));
+		char *longer =
+		    **rest ? fs_join(fs_basename(at), *rest) : xstrdup(fs_basename(at));
 		free(*rest);
 		*rest = longer;
 		free(at);
@@ -207,8 +201,9 @@ static int leave_bare(struct session *s, struct err *err)
 	if (repo_workdir(s->repo))
 		return 0;
 	if (!o->store && s->use >= SESSION_PLAN)
-		return err_set(err, STATUS_INPUT, "a bare git repository has "
-			"no place for a store; name one with --store DIR");
+		return err_set(err, STATUS_INPUT,
+		    "a bare git repository has "
+		    "no place for a store; name one with --store DIR");
 	if (o->store) {
 		free(s->root);
 		s->root = xstrdup(o->store);
@@ -216,8 +211,8 @@ static int leave_bare(struct session *s, struct err *err)
 	return 0;
 }
 
-int session_open_history(struct session *s, struct options *o,
-	const char *command, enum session_store use, struct err *err)
+int session_open_history(struct session *s, struct options *o, const char *command,
+    enum session_store use, struct err *err)
 {
 	char *at = NULL, *rest = NULL, *dir = NULL;
 	int rc = -1;
@@ -239,17 +234,17 @@ int session_open_history(struct session *s, struct options *o,
 		s->root = xstrdup(at ? at : ".");
 	}
 	leave(s);
-	s->store_dir = o->store ? xstrdup(o->store)
-		: fs_join(s->root, ".stbuild");
+	s->store_dir = o->store ? xstrdup(o->store) : fs_join(s->root, ".stbuild");
 	s->repo_was_tried = 1;
-	s->blob_cache = (struct repo_cache) { cached_blob, cache_blob, s };
+	s->blob_cache = (struct repo_cache){ cached_blob, cache_blob, s };
 	if (repo_open(at ? at : s->root, &s->blob_cache, &s->repo, err) < 0) {
 		err->status = STATUS_MACHINE;
 		goto out;
 	}
 	if (!s->repo) {
-		err_set(err, STATUS_MACHINE, "not in a git repository, so "
-			"revisions are unavailable");
+		err_set(err, STATUS_MACHINE,
+		    "not in a git repository, so "
+		    "revisions are unavailable");
 		goto out;
 	}
 	if (rest && *rest && repo_enter(s->repo, rest, err) < 0)
@@ -272,8 +267,9 @@ int session_at(struct session *s, const char *commit, struct errs *errs)
 
 	leave(s);
 	if (repo_tree(s->repo, commit, &s->tree, &err) < 0) {
-		err_wrap(&err, "the project may have had a different name "
-			"then: name the manifest of the commit with -f FILE");
+		err_wrap(&err,
+		    "the project may have had a different name "
+		    "then: name the manifest of the commit with -f FILE");
 		goto fail;
 	}
 	if (s->commit_path)
@@ -281,14 +277,14 @@ int session_at(struct session *s, const char *commit, struct errs *errs)
 	else if (manifest_find(s->tree, &s->path, &err) < 0)
 		goto fail;
 	if (!s->path) {
-		err_set(&err, STATUS_INPUT, "%s has no manifest in the "
-			"project's folder; name one with -f FILE",
-			s->tree->name);
+		err_set(&err, STATUS_INPUT,
+		    "%s has no manifest in the "
+		    "project's folder; name one with -f FILE",
+		    s->tree->name);
 		goto fail;
 	}
 	size_t before = errs->nerr;
-	if (manifest_load(s->tree, s->path, &s->inputs, &s->manifest,
-		errs) < 0) {
+	if (manifest_load(s->tree, s->path, &s->inputs, &s->manifest, errs) < 0) {
 		for (size_t i = before; i < errs->nerr; i++)
 			err_wrap(&errs->err[i], "in %s", s->tree->name);
 		leave(s);
@@ -303,9 +299,8 @@ fail:
 	return -1;
 }
 
-int session_open_rev(struct session *s, struct options *o,
-	const char *command, enum session_store use, const char *rev,
-	struct err *err)
+int session_open_rev(struct session *s, struct options *o, const char *command,
+    enum session_store use, const char *rev, struct err *err)
 {
 	struct repo_commit commit = { 0 };
 	struct errs errs = ERRS_INIT;
@@ -314,7 +309,7 @@ int session_open_rev(struct session *s, struct options *o,
 	if (!rev)
 		return session_open(s, o, command, use, err);
 	if (session_open_history(s, o, command, use, err) < 0 ||
-		repo_resolve(s->repo, rev, &commit, err) < 0)
+	    repo_resolve(s->repo, rev, &commit, err) < 0)
 		goto out;
 	if (session_at(s, commit.id, &errs) < 0) {
 		errors_end(o, &errs, err);
@@ -370,8 +365,8 @@ int session_store(struct session *s, struct store **out, struct err *err)
 	if (s->store || (s->use == SESSION_USE && !fs_exists(s->store_dir)))
 		return 0;
 	int may_write = s->use == SESSION_USE || s->use == SESSION_BUILD;
-	if (store_open(s->store_dir, may_write ? STORE_BUILD : STORE_READ,
-		s->command, &s->store, err) < 0)
+	if (store_open(s->store_dir, may_write ? STORE_BUILD : STORE_READ, s->command,
+		&s->store, err) < 0)
 		return -1;
 	*out = s->store;
 	return 0;
@@ -383,7 +378,7 @@ struct repo *session_repo(struct session *s)
 	if (s->repo || s->repo_was_tried)
 		return s->repo;
 	s->repo_was_tried = 1;
-	s->blob_cache = (struct repo_cache) { cached_blob, cache_blob, s };
+	s->blob_cache = (struct repo_cache){ cached_blob, cache_blob, s };
 	if (repo_open(s->root, &s->blob_cache, &s->repo, &err) < 0) {
 		char *text = err_text(&err);
 		log_warn("no commit is recorded: %s", text);
@@ -401,22 +396,21 @@ static const char *device_option(const struct session *s)
 	return s->options->device ? s->options->device : "";
 }
 
-void session_worker_options(const struct session *s,
-	struct worker_options *out)
+void session_worker_options(const struct session *s, struct worker_options *out)
 {
-	*out = (struct worker_options) {
+	*out = (struct worker_options){
 		.device = s->options->device,
 		.timeout_s = s->options->timeout_s,
 	};
 }
 
-static void driver_from_info(const struct session *s,
-	const struct gl_info *info, struct driver_row *out)
+static void driver_from_info(const struct session *s, const struct gl_info *info,
+    struct driver_row *out)
 {
 	struct buf mapped = BUF_INIT;
 	for (size_t i = 0; i < info->nmapped; i++)
 		buf_addf(&mapped, "%s\n", info->mapped[i]);
-	*out = (struct driver_row) {
+	*out = (struct driver_row){
 		.identity = info->identity,
 		.identity_text = xstrdup(info->identity_text),
 		.vendor = xstrdup(info->vendor),
@@ -444,7 +438,7 @@ static int stamp_holds(const struct session *s, const struct driver_row *row)
 	size_t n = 0, cap = 0;
 	struct sha256 stamp;
 	for (char *path = strtok_r(list, "\n", &save); path;
-		path = strtok_r(NULL, "\n", &save)) {
+	     path = strtok_r(NULL, "\n", &save)) {
 		mapped = array_grow(mapped, n, &cap, sizeof *mapped);
 		mapped[n++] = path;
 	}
@@ -470,8 +464,7 @@ int session_worker(struct session *s, struct worker **out, struct err *err)
 
 	struct driver_row row;
 	driver_from_info(s, worker_info(s->worker), &row);
-	if (s->has_driver && !sha256_equal(&row.identity,
-		&s->driver.identity)) {
+	if (s->has_driver && !sha256_equal(&row.identity, &s->driver.identity)) {
 		log_verbose("the driver differs from the recorded one");
 		s->driver_changed = 1;
 	}
@@ -481,15 +474,14 @@ int session_worker(struct session *s, struct worker **out, struct err *err)
 	struct store *store = NULL;
 	if (s->use != SESSION_READ && session_store(s, &store, err) < 0)
 		return -1;
-	if (store && store_can_write(store)
-		&& store_add_driver(store, &s->driver, err) < 0)
+	if (store && store_can_write(store) &&
+	    store_add_driver(store, &s->driver, err) < 0)
 		return -1;
 	*out = s->worker;
 	return 0;
 }
 
-int session_driver(struct session *s, const struct driver_row **out,
-	struct err *err)
+int session_driver(struct session *s, const struct driver_row **out, struct err *err)
 {
 	struct worker *worker;
 	struct store *store = NULL;
@@ -515,21 +507,20 @@ static int worker_on_demand(void *data, struct worker **out, struct err *err)
 	if (session_worker(s, out, err) < 0)
 		return -1;
 	if (s->driver_changed)
-		return err_set(err, STATUS_MACHINE, "the GL driver changed "
-			"while it was in use; the new one is now recorded: run "
-			"the command again");
+		return err_set(err, STATUS_MACHINE,
+		    "the GL driver changed "
+		    "while it was in use; the new one is now recorded: run "
+		    "the command again");
 	return 0;
 }
 
-int session_programs(struct session *s, struct program_env *out,
-	struct err *err)
+int session_programs(struct session *s, struct program_env *out, struct err *err)
 {
 	const struct driver_row *driver;
 	struct store *store;
-	if (session_driver(s, &driver, err) < 0
-		|| session_store(s, &store, err) < 0)
+	if (session_driver(s, &driver, err) < 0 || session_store(s, &store, err) < 0)
 		return -1;
-	*out = (struct program_env) {
+	*out = (struct program_env){
 		.tree = s->tree,
 		.inputs = &s->inputs,
 		.store = store,

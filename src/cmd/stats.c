@@ -35,7 +35,7 @@ static void count(const char *label, uint64_t n)
 }
 
 static void print_text(const char *dir, const struct store_stats *st,
-	uint64_t bundle_bytes)
+    uint64_t bundle_bytes)
 {
 	printf("%-12s %s\n", "store", dir);
 	count("nodes", st->nnode);
@@ -53,20 +53,24 @@ static void print_text(const char *dir, const struct store_stats *st,
 }
 
 static void print_json(const char *dir, const struct store_stats *st,
-	uint64_t bundle_bytes)
+    uint64_t bundle_bytes)
 {
 	const struct {
 		const char *key;
 		uint64_t n;
 	} row[] = {
-		{ "nodes", st->nnode }, { "products", st->nproduct },
-		{ "aliases", st->nalias }, { "objects", st->nobject },
+		{ "nodes", st->nnode },
+		{ "products", st->nproduct },
+		{ "aliases", st->nalias },
+		{ "objects", st->nobject },
 		{ "object_bytes", st->object_bytes },
 		{ "product_bytes", st->product_bytes },
-		{ "programs", st->nprogram }, { "bundles", st->nbundle },
-		{ "bundle_bytes", bundle_bytes }, { "history", st->nhistory },
+		{ "programs", st->nprogram },
+		{ "bundles", st->nbundle },
+		{ "bundle_bytes", bundle_bytes },
+		{ "history", st->nhistory },
 		{ "database_bytes", st->db_bytes },
-		{ "bytes_per_node", st->nnode ? st->db_bytes / st->nnode : 0 }
+		{ "bytes_per_node", st->nnode ? st->db_bytes / st->nnode : 0 },
 	};
 	cJSON *document = json_start("stats");
 	cJSON_AddStringToObject(document, "store", dir);
@@ -75,8 +79,7 @@ static void print_json(const char *dir, const struct store_stats *st,
 	json_print(document);
 }
 
-int cmd_stats(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_stats(struct options *o, const struct args_list *operand, struct err *err)
 {
 	struct session s;
 	struct store *store;
@@ -84,10 +87,9 @@ int cmd_stats(struct options *o, const struct args_list *operand,
 	uint64_t bundle_bytes = 0;
 	int rc = -1;
 	(void)operand;
-	if (session_find(&s, o, "stats", SESSION_READ, err) < 0
-		|| session_store(&s, &store, err) < 0
-		|| store_stats(store, &stats, err) < 0
-		|| store_each_bundle(store, add_files, &bundle_bytes, err) < 0)
+	if (session_find(&s, o, "stats", SESSION_READ, err) < 0 ||
+	    session_store(&s, &store, err) < 0 || store_stats(store, &stats, err) < 0 ||
+	    store_each_bundle(store, add_files, &bundle_bytes, err) < 0)
 		goto out;
 	if (o->json)
 		print_json(session_store_dir(&s), &stats, bundle_bytes);

@@ -15,32 +15,36 @@
 
 /* The frames that --frame, --time or --frames name; none: *n stays 0. */
 static int option_frames(const struct manifest *m, const struct target_options *o,
-	const struct trace *trace, int **frame, size_t *n, struct err *err)
+    const struct trace *trace, int **frame, size_t *n, struct err *err)
 {
 	if (!!o->frame + !!o->time + !!o->frames > 1)
 		return err_set(err, STATUS_INPUT,
-			"--frame, --time and --frames are mutually exclusive");
+		    "--frame, --time and --frames are mutually exclusive");
 	if (o->frames)
 		return frames_parse(o->frames, frame, n, err)
-			? err_wrap(err, "in --frames") : 0;
+		    ? err_wrap(err, "in --frames")
+		    : 0;
 	if (o->frame) {
 		if (frames_parse(o->frame, frame, n, err))
 			return err_wrap(err, "in --frame");
 		if (*n != 1)
-			return err_set(err, STATUS_INPUT, "--frame takes one "
-				"frame; --frames takes a list");
+			return err_set(err, STATUS_INPUT,
+			    "--frame takes one "
+			    "frame; --frames takes a list");
 		return 0;
 	}
 	if (o->time) {
 		struct value time;
 		if (value_parse(o->time, VALUE_FLOAT, &time, err))
 			return err_wrap(err, "in --time %s", o->time);
-		double fps = o->fps > 0 ? o->fps :
-			trace && trace->fps > 0 ? trace->fps : m->fps;
+		double fps = o->fps > 0       ? o->fps
+		    : trace && trace->fps > 0 ? trace->fps
+					      : m->fps;
 		if (time.f[0] < 0 || time.f[0] * fps > LIMIT_FRAME)
-			return err_set(err, STATUS_INPUT, "--time %s: expected "
-				"a time from 0 to that of frame %d", o->time,
-				LIMIT_FRAME);
+			return err_set(err, STATUS_INPUT,
+			    "--time %s: expected "
+			    "a time from 0 to that of frame %d",
+			    o->time, LIMIT_FRAME);
 		*frame = xmalloc(sizeof **frame);
 		**frame = frame_of_time(time.f[0], fps);
 		*n = 1;
@@ -48,50 +52,51 @@ static int option_frames(const struct manifest *m, const struct target_options *
 	return 0;
 }
 
-#define SOUND "sound:"		/* in front of the name of a sound pass */
+#define SOUND "sound:" /* in front of the name of a sound pass */
 
 static int has_variant_options(const struct target_options *o)
 {
 	return o->width > 0 || o->height > 0 || o->fps > 0 || o->preset ||
-		o->set.nitem > 0;
+	    o->set.nitem > 0;
 }
 
 static int is_one_off(const struct target_options *o)
 {
-	return o->frame || o->time || o->frames || o->output ||
-		has_variant_options(o);
+	return o->frame || o->time || o->frames || o->output || has_variant_options(o);
 }
 
-static struct capture_request *add_request(struct targets *t, const struct target_options *o,
-	const struct trace *trace, const char *name, int *frame, size_t nframe)
+static struct capture_request *add_request(struct targets *t,
+    const struct target_options *o, const struct trace *trace, const char *name,
+    int *frame, size_t nframe)
 {
-	t->request = xreallocarray(t->request, t->nrequest + 1,
-		sizeof *t->request);
+	t->request = xreallocarray(t->request, t->nrequest + 1, sizeof *t->request);
 	t->frame = xreallocarray(t->frame, t->nrequest + 1, sizeof *t->frame);
 	t->frame[t->nrequest] = frame;
 	struct capture_request *r = &t->request[t->nrequest++];
-	*r = (struct capture_request){ .trace = trace, .name = name,
-		.frame = frame, .nframe = nframe, .options = &t->variant,
-		.include_intermediates = o->include_intermediates ||
-			(trace && trace->include_intermediates),
-		.is_one_off = has_variant_options(o), .path = t->output };
+	*r = (struct capture_request){ .trace = trace,
+		.name = name,
+		.frame = frame,
+		.nframe = nframe,
+		.options = &t->variant,
+		.include_intermediates =
+		    o->include_intermediates || (trace && trace->include_intermediates),
+		.is_one_off = has_variant_options(o),
+		.path = t->output };
 	return r;
 }
 
 /* "what 'NAME'", with the nearest of known[n] and of the sound targets. */
 static int unknown_target(const struct manifest *m, const char *what, const char *name,
-	const char **known, size_t n, struct err *err)
+    const char **known, size_t n, struct err *err)
 {
 	char **sound = xcalloc(m->npass, sizeof *sound);
 
 	for (size_t p = 0; p < m->npass; p++)
 		if (m->pass[p].kind == PASS_SOUND)
-			known[n++] = sound[p] = xasprintf(SOUND "%s",
-				m->pass[p].name);
+			known[n++] = sound[p] = xasprintf(SOUND "%s", m->pass[p].name);
 	const char *near = suggest(name, known, n);
 	err_set(err, STATUS_INPUT, "unknown %s '%s'%s%s%s", what, name,
-		near ? "; did you mean '" : "", near ? near : "",
-		near ? "'?" : "");
+	    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	for (size_t p = 0; p < m->npass; p++)
 		free(sound[p]);
 	free(sound);
@@ -104,8 +109,10 @@ static int unknown_trace(const struct manifest *m, const char *name, struct err 
 	size_t n = 0, cap = 0;
 
 	if (command_find(name))
-		return err_set(err, STATUS_INPUT, "no trace named '%s' (a command "
-			"is the first operand, and not after '--')", name);
+		return err_set(err, STATUS_INPUT,
+		    "no trace named '%s' (a command "
+		    "is the first operand, and not after '--')",
+		    name);
 	for (size_t i = 0; i < m->ntrace; i++) {
 		known = array_grow(known, n, &cap, sizeof *known);
 		known[n++] = m->trace[i].name;
@@ -131,7 +138,7 @@ static void add_sound(struct targets *t, int pass)
 
 /* sound:NAME. */
 static int add_sound_operand(const struct manifest *m, const struct target_options *o,
-	const char *word, struct targets *t, struct err *err)
+    const char *word, struct targets *t, struct err *err)
 {
 	int pass = manifest_pass(m, word + sizeof SOUND - 1);
 
@@ -142,32 +149,34 @@ static int add_sound_operand(const struct manifest *m, const struct target_optio
 		return -1;
 	}
 	if (is_one_off(o))
-		return err_set(err, STATUS_INPUT, "'%s' takes no options of "
-			"one-off captures: only the manifest decides a sound",
-			word);
+		return err_set(err, STATUS_INPUT,
+		    "'%s' takes no options of "
+		    "one-off captures: only the manifest decides a sound",
+		    word);
 	add_sound(t, pass);
 	return 0;
 }
 
 /* The frames of a trace. One that is a moment is where --fps has it. */
 static int trace_frames(const struct trace *trace, const struct target_options *o,
-	int **frame, size_t *n, struct err *err)
+    int **frame, size_t *n, struct err *err)
 {
 	*frame = xmemdup(trace->frame, trace->nframe * sizeof **frame);
 	*n = trace->nframe;
 	if (!trace->has_time || !(o->fps > 0))
 		return 0;
 	if (trace->time * o->fps > LIMIT_FRAME)
-		return err_set(err, STATUS_INPUT, "--fps %g: the time of trace "
-			"'%s' is beyond frame %d, the last possible", o->fps,
-			trace->name, LIMIT_FRAME);
+		return err_set(err, STATUS_INPUT,
+		    "--fps %g: the time of trace "
+		    "'%s' is beyond frame %d, the last possible",
+		    o->fps, trace->name, LIMIT_FRAME);
 	**frame = frame_of_time(trace->time, o->fps);
 	return 0;
 }
 
 /* One operand: NAME or NAME@FRAMES. */
 static int add_operand(const struct manifest *m, const struct target_options *o,
-	const char *word, struct targets *t, struct err *err)
+    const char *word, struct targets *t, struct err *err)
 {
 	const char *at = strchr(word, '@');
 	char *name = at ? xstrndup(word, (size_t)(at - word)) : xstrdup(word);
@@ -183,9 +192,10 @@ static int add_operand(const struct manifest *m, const struct target_options *o,
 	if (option_frames(m, o, trace, &frame, &n, err))
 		goto out;
 	if (at && n > 0) {
-		err_set(err, STATUS_INPUT, "target '%s' already names its "
-			"frames; omit --frame, --time and --frames",
-			word);
+		err_set(err, STATUS_INPUT,
+		    "target '%s' already names its "
+		    "frames; omit --frame, --time and --frames",
+		    word);
 		goto out;
 	}
 	if (at && frames_parse(at + 1, &frame, &n, err)) {
@@ -206,13 +216,13 @@ out:
 /* Whether a trace says frames, and nothing of how they are drawn. */
 static int is_plain(const struct trace *t)
 {
-	return !t->preset && !t->width && !t->height && !(t->fps > 0) && !t->nset
-		&& !t->has_timeline && !t->include_intermediates;
+	return !t->preset && !t->width && !t->height && !(t->fps > 0) && !t->nset &&
+	    !t->has_timeline && !t->include_intermediates;
 }
 
 /* A frame option without a target: the project's own defaults. */
 static int add_default(const struct manifest *m, const struct target_options *o,
-	struct targets *t, struct err *err)
+    struct targets *t, struct err *err)
 {
 	int *frame = NULL;
 	size_t n = 0;
@@ -221,8 +231,7 @@ static int add_default(const struct manifest *m, const struct target_options *o,
 		free(frame);
 		return -1;
 	}
-	struct capture_request *r = add_request(t, o, NULL, "default", frame,
-		n);
+	struct capture_request *r = add_request(t, o, NULL, "default", frame, n);
 	/*
 	 * A trace of that name in the manifest keeps its bundles, unless it is
 	 * the defaults by name, as import writes it.
@@ -233,17 +242,17 @@ static int add_default(const struct manifest *m, const struct target_options *o,
 }
 
 static int check_output(const struct target_options *o, struct targets *t,
-	struct err *err)
+    struct err *err)
 {
 	static const char ending[] = ".sttrace";
 	size_t n = strlen(o->output);
 
 	while (n > 1 && o->output[n - 1] == '/')
 		n--;
-	if (n < sizeof ending || strncmp(o->output + n - (sizeof ending - 1),
-	    ending, sizeof ending - 1) != 0)
+	if (n < sizeof ending ||
+	    strncmp(o->output + n - (sizeof ending - 1), ending, sizeof ending - 1) != 0)
 		return err_set(err, STATUS_INPUT,
-			"-o %s: the output name must end in .sttrace", o->output);
+		    "-o %s: the output name must end in .sttrace", o->output);
 	char *path = xstrndup(o->output, n);
 	if (bundle_check_place(path, 0, err)) {
 		free(path);
@@ -260,14 +269,17 @@ static int check_output(const struct target_options *o, struct targets *t,
 }
 
 int targets_find(const struct manifest *m, const struct target_options *o,
-	const struct args_list *operand, struct targets *out, struct err *err)
+    const struct args_list *operand, struct targets *out, struct err *err)
 {
 	size_t nframe = 0;
 
 	memset(out, 0, sizeof *out);
 	out->variant = (struct variant_options){ .preset = o->preset,
-		.width = (int)o->width, .height = (int)o->height,
-		.fps = o->fps, .set = o->set.item, .nset = o->set.nitem };
+		.width = (int)o->width,
+		.height = (int)o->height,
+		.fps = o->fps,
+		.set = o->set.item,
+		.nset = o->set.nitem };
 	if (o->output && check_output(o, out, err))
 		return -1;
 	if (operand->nitem == 0 && (o->frame || o->time || o->frames)) {
@@ -284,16 +296,18 @@ int targets_find(const struct manifest *m, const struct target_options *o,
 				add_sound(out, (int)p);
 	for (size_t i = 0; i < operand->nitem; i++) {
 		const char *word = operand->item[i];
-		if (strncmp(word, SOUND, sizeof SOUND - 1) == 0 ?
-		    add_sound_operand(m, o, word, out, err) :
-		    add_operand(m, o, word, out, err))
+		if (strncmp(word, SOUND, sizeof SOUND - 1) == 0
+			? add_sound_operand(m, o, word, out, err)
+			: add_operand(m, o, word, out, err))
 			return -1;
 	}
 	for (size_t i = 0; i < out->nrequest; i++)
 		nframe += out->request[i].nframe;
 	if (out->output && nframe != 1)
-		return err_set(err, STATUS_INPUT, "-o needs exactly one frame, "
-			"but %zu were requested", nframe);
+		return err_set(err, STATUS_INPUT,
+		    "-o needs exactly one frame, "
+		    "but %zu were requested",
+		    nframe);
 	/* With -o a bundle is where it is wanted, not one of the trace's. */
 	for (size_t i = 0; i < out->nrequest && out->output; i++)
 		out->request[i].is_one_off = 1;
@@ -319,9 +333,11 @@ static int refuse_links(const struct session *s, struct err *err)
 		char *path = fs_join(s->root, folder[i]);
 		struct stat st;
 		if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode)) {
-			rc = err_set(err, STATUS_INPUT, "'%s' is a symbolic "
-				"link, and nothing is written through one: "
-				"remove it, or name another place with -o", path);
+			rc = err_set(err, STATUS_INPUT,
+			    "'%s' is a symbolic "
+			    "link, and nothing is written through one: "
+			    "remove it, or name another place with -o",
+			    path);
 			err_place(err, path, 0, 0, NULL);
 		}
 		free(path);
@@ -340,7 +356,7 @@ static int is_elsewhere(const struct targets *t)
 
 /* "target/" is ours: its .gitignore makes git leave it alone. */
 static int prepare_target(const struct session *s, const struct targets *t,
-	struct err *err)
+    struct err *err)
 {
 	char *dir = fs_join(s->root, "target");
 	char *file = fs_join(dir, ".gitignore");
@@ -354,8 +370,8 @@ static int prepare_target(const struct session *s, const struct targets *t,
 	session_clean(s);
 	if (refuse_links(s, err))
 		rc = -1;
-	else if (!fs_exists(file) && (fs_mkdirs(dir, err) ||
-	    fs_write(file, "*\n", 2, 0, err)))
+	else if (!fs_exists(file) &&
+	    (fs_mkdirs(dir, err) || fs_write(file, "*\n", 2, 0, err)))
 		rc = -1;
 	free(file);
 	free(dir);
@@ -364,16 +380,22 @@ static int prepare_target(const struct session *s, const struct targets *t,
 
 /* 0, or -1; captures what the targets say. */
 static int run(struct session *s, const struct targets *t, int plan,
-	void (*progress)(void *data, const struct capture_progress *p),
-	struct capture_result *result, struct err *err)
+    void (*progress)(void *data, const struct capture_progress *p),
+    struct capture_result *result, struct err *err)
 {
 	const struct options *o = s->options;
-	struct capture_env env = { .root = s->root, .manifest = &s->manifest,
-		.tree = s->tree, .new_worker = new_worker, .data = s,
+	struct capture_env env = { .root = s->root,
+		.manifest = &s->manifest,
+		.tree = s->tree,
+		.new_worker = new_worker,
+		.data = s,
 		.repo = session_repo(s),
-		.commit = s->commit[0] ? s->commit : NULL, .jobs = (int)o->jobs,
-		.keep_going = o->keep_going, .always = o->always,
-		.dry_run = plan, .compare = record_compare,
+		.commit = s->commit[0] ? s->commit : NULL,
+		.jobs = (int)o->jobs,
+		.keep_going = o->keep_going,
+		.always = o->always,
+		.dry_run = plan,
+		.compare = record_compare,
 		.compare_drivers = record_compare_drivers };
 	struct inputs inputs = { 0 };
 	int rc;
@@ -382,7 +404,7 @@ static int run(struct session *s, const struct targets *t, int plan,
 	for (size_t i = 0; i < s->inputs.ninput; i++)
 		if (strcmp(s->inputs.input[i].path, s->manifest.path) == 0)
 			inputs_add(&inputs, s->inputs.input[i].path,
-				&s->inputs.input[i].sha);
+			    &s->inputs.input[i].sha);
 	env.manifest_inputs = &inputs;
 	env.progress = progress;
 	rc = session_programs(s, &env.programs, err);
@@ -398,8 +420,8 @@ static int run(struct session *s, const struct targets *t, int plan,
 }
 
 int targets_capture(struct session *s, const struct targets *t, int plan,
-	void (*progress)(void *data, const struct capture_progress *p),
-	struct capture_result *result, struct err *err)
+    void (*progress)(void *data, const struct capture_progress *p),
+    struct capture_result *result, struct err *err)
 {
 	if (run(s, t, plan, progress, result, err) == 0)
 		return 0;

@@ -15,29 +15,28 @@ static int bisect, github, allow_new;
 
 const struct args_option test_option[] = {
 	{ 0, "allow-new", ARGS_FLAG, &allow_new, 0, 0, NULL,
-		"cases without a baseline do not make the run fail" },
+	    "cases without a baseline do not make the run fail" },
 	{ 0, "github", ARGS_FLAG, &github, 0, 0, NULL,
-		"annotations and a summary for GitHub" },
-	{ 0, "junit", ARGS_STRING, &junit, 0, 0, "FILE",
-		"also write a JUnit report" },
+	    "annotations and a summary for GitHub" },
+	{ 0, "junit", ARGS_STRING, &junit, 0, 0, "FILE", "also write a JUnit report" },
 	{ 0, "report", ARGS_STRING, &report, 0, 0, "DIR",
-		"also write a page that shows all cases" },
+	    "also write a page that shows all cases" },
 	{ 0, "rev", ARGS_STRING, &rev, 0, 0, "REV",
-		"test a revision, without a checkout" },
+	    "test a revision, without a checkout" },
 	{ 0, "bisect", ARGS_FLAG, &bisect, 0, 0, NULL,
-		"exit as git bisect run expects: 0, 1, 125 or 129" },
-	OPTION_END
+	    "exit as git bisect run expects: 0, 1, 125 or 129" },
+	OPTION_END,
 };
 
 /* What the cases come to. */
 struct tally {
 	int npassed, nfailed, nerror, nnew, ncached;
-	enum status status;		/* the worst */
+	enum status status; /* the worst */
 };
 
 static void count(const struct suite *s, struct tally *out)
 {
-	*out = (struct tally) { .status = STATUS_OK };
+	*out = (struct tally){ .status = STATUS_OK };
 	for (size_t i = 0; i < s->ncase; i++) {
 		const struct suite_case *c = &s->item[i];
 		enum status status = STATUS_OK;
@@ -45,9 +44,10 @@ static void count(const struct suite *s, struct tally *out)
 		if (c->fault.message) {
 			/* What needs too much is at fault, not the machine. */
 			out->nerror++;
-			status = c->fault.status > STATUS_FAILED &&
-				c->fault.kind != ERR_MEMORY ? c->fault.status :
-				STATUS_FAILED;
+			status =
+			    c->fault.status > STATUS_FAILED && c->fault.kind != ERR_MEMORY
+			    ? c->fault.status
+			    : STATUS_FAILED;
 		} else if (c->is_ok) {
 			out->npassed++;
 		} else if (suite_code(c) == SUITE_NO_BASELINE) {
@@ -76,8 +76,7 @@ static cJSON *counts_json(const struct testing *t, const struct tally *n)
 	cJSON_AddNumberToObject(json, "nodes_drawn", (double)c->nodes_drawn);
 	cJSON_AddNumberToObject(json, "nodes_loaded", (double)c->nodes_loaded);
 	cJSON_AddNumberToObject(json, "nodes_reused", (double)c->nodes_reused);
-	cJSON_AddNumberToObject(json, "programs_compiled",
-		(double)c->programs_compiled);
+	cJSON_AddNumberToObject(json, "programs_compiled", (double)c->programs_compiled);
 	return json;
 }
 
@@ -89,14 +88,13 @@ static void print_json(const struct testing *t, const struct tally *n)
 	for (size_t i = 0; i < t->suite.ncase; i++) {
 		const struct err *e = &t->suite.item[i].fault;
 		if (e->message)
-			errs_add(&all, e->status, e->file, e->line, e->column,
-				e->key, "%s", e->message);
+			errs_add(&all, e->status, e->file, e->line, e->column, e->key,
+			    "%s", e->message);
 	}
 	if (all.nerr > 0)
 		json_add_errors(json, &all);
 	else if (n->status != STATUS_OK)
-		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
-			cJSON_CreateFalse());
+		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok", cJSON_CreateFalse());
 	cJSON_AddItemToObject(json, "tests", suite_json(&t->suite));
 	cJSON_AddItemToObject(json, "counts", counts_json(t, n));
 	json_print(json);
@@ -110,8 +108,7 @@ static void report_faults(const struct testing *t)
 		if (!c->fault.message)
 			continue;
 		char *text = err_text(&c->fault);
-		log_error("test '%s' at %s: %s", c->test->name, c->variant,
-			text);
+		log_error("test '%s' at %s: %s", c->test->name, c->variant, text);
 		free(text);
 	}
 	for (size_t i = 0; i < t->result.more.nerr; i++) {
@@ -140,8 +137,9 @@ static char *find_prefix(const char *folder)
 	char *real = workspace && *workspace ? realpath(workspace, NULL) : NULL;
 	char *root = realpath(folder, NULL);
 	size_t n = real ? strlen(real) : 0;
-	char *prefix = n > 0 && root && strncmp(root, real, n) == 0 && root[n] == '/' ?
-		xasprintf("%s/", root + n + 1) : xstrdup("");
+	char *prefix = n > 0 && root && strncmp(root, real, n) == 0 && root[n] == '/'
+	    ? xasprintf("%s/", root + n + 1)
+	    : xstrdup("");
 
 	free(real);
 	free(root);
@@ -149,8 +147,7 @@ static char *find_prefix(const char *folder)
 }
 
 /* Steps add to the summary's file; those before this one may have. */
-static int write_summary(const char *path, const struct buf *text,
-	struct err *err)
+static int write_summary(const char *path, const struct buf *text, struct err *err)
 {
 	FILE *f = fopen(path, "a");
 
@@ -162,8 +159,7 @@ static int write_summary(const char *path, const struct buf *text,
 	return 0;
 }
 
-static int write_github(const struct testing *t, const struct options *o,
-	struct err *err)
+static int write_github(const struct testing *t, const struct options *o, struct err *err)
 {
 	const char *path = getenv("GITHUB_STEP_SUMMARY");
 	char *prefix = find_prefix(t->session->root);
@@ -191,11 +187,11 @@ static void print_tap(const struct testing *t, const struct tally *n)
 	fputs(buf_str(&tap), stdout);
 	buf_release(&tap);
 	unsigned long long ndraw = t->result.counts.nodes_drawn;
-	char *fresh = n->nnew ? xasprintf(", %d without a baseline", n->nnew) :
-		xstrdup("");
+	char *fresh =
+	    n->nnew ? xasprintf(", %d without a baseline", n->nnew) : xstrdup("");
 	log_info("%d passed, %d failed, %d %s%s (%d cached, %llu %s)", n->npassed,
-		n->nfailed, n->nerror, n->nerror == 1 ? "error" : "errors",
-		fresh, n->ncached, ndraw, ndraw == 1 ? "draw" : "draws");
+	    n->nfailed, n->nerror, n->nerror == 1 ? "error" : "errors", fresh, n->ncached,
+	    ndraw, ndraw == 1 ? "draw" : "draws");
 	free(fresh);
 }
 
@@ -211,14 +207,12 @@ static int print_plan(const struct testing *t, const struct options *o)
 		cJSON *json = cJSON_CreateObject();
 		nstale += b->status != CAPTURE_CURRENT;
 		cJSON_AddStringToObject(json, "path", b->path);
-		cJSON_AddStringToObject(json, "status",
-			capture_status_name(b->status));
+		cJSON_AddStringToObject(json, "status", capture_status_name(b->status));
 		cJSON_AddNumberToObject(json, "draws", (double)b->ndraw);
 		cJSON_AddItemToArray(list, json);
 		if (!o->json && !o->question && !o->silent)
 			printf("%s: %s, %llu draws\n", b->path,
-				capture_status_name(b->status),
-				(unsigned long long)b->ndraw);
+			    capture_status_name(b->status), (unsigned long long)b->ndraw);
 	}
 	if (o->json) {
 		cJSON *json = json_start("test");
@@ -270,13 +264,11 @@ static int run(struct testing *t, struct options *o, struct err *err)
 	return bisect ? bisect_status(&n) : (int)n.status;
 }
 
-int cmd_test(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_test(struct options *o, const struct args_list *operand, struct err *err)
 {
 	struct session s = { 0 };
 	struct testing t = { 0 };
-	enum session_store use = o->dry_run || o->question ? SESSION_PLAN :
-		SESSION_BUILD;
+	enum session_store use = o->dry_run || o->question ? SESSION_PLAN : SESSION_BUILD;
 	int rc = -1;
 
 	if (session_open_rev(&s, o, "test", use, rev, err)) {

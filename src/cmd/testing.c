@@ -5,17 +5,16 @@
 #include "cmd/targets.h"
 #include "util/mem.h"
 
-int testing_open(struct testing *t, struct session *s,
-	const struct args_list *name, int is_exact, struct err *err)
+int testing_open(struct testing *t, struct session *s, const struct args_list *name,
+    int is_exact, struct err *err)
 {
-	char *folder = s->commit[0] ?
-		xasprintf("target/revisions/%.12s/tests", s->commit) :
-		xstrdup("target/tests");
+	char *folder = s->commit[0] ? xasprintf("target/revisions/%.12s/tests", s->commit)
+				    : xstrdup("target/tests");
 	int rc;
 
-	*t = (struct testing) { .session = s };
-	rc = suite_open(&s->manifest, name->item, name->nitem, is_exact,
-		folder, &t->suite, err);
+	*t = (struct testing){ .session = s };
+	rc = suite_open(&s->manifest, name->item, name->nitem, is_exact, folder,
+	    &t->suite, err);
 	free(folder);
 	return rc;
 }
@@ -27,8 +26,7 @@ int testing_capture(struct testing *t, int plan, struct err *err)
 
 	/* One test that cannot be drawn says nothing about the next. */
 	t->session->options->keep_going = 1;
-	return targets_capture(t->session, &targets, plan, NULL, &t->result,
-		err);
+	return targets_capture(t->session, &targets, plan, NULL, &t->result, err);
 }
 
 static int fresh_worker(void *data, struct worker **out, struct err *err)
@@ -63,12 +61,14 @@ int testing_env(struct testing *t, struct suite_env *out, struct err *err)
 	if (!t->driver_class) {
 		if (suite_read_baselines(s->tree, &t->baselines, err))
 			return -1;
-		t->driver_class = suite_driver_class(&s->manifest,
-			row->renderer);
+		t->driver_class = suite_driver_class(&s->manifest, row->renderer);
 	}
-	*out = (struct suite_env) { .root = s->root, .tree = s->tree,
-		.store = store, .driver = &row->identity,
-		.driver_class = t->driver_class, .baselines = &t->baselines,
+	*out = (struct suite_env){ .root = s->root,
+		.tree = s->tree,
+		.store = store,
+		.driver = &row->identity,
+		.driver_class = t->driver_class,
+		.baselines = &t->baselines,
 		.replay = { fresh_worker, driver, t, NULL, 1 },
 		.always = s->options->always };
 	return 0;
@@ -78,8 +78,8 @@ int testing_judge(struct testing *t, struct err *err)
 {
 	struct suite_env env;
 
-	return testing_env(t, &env, err) ? -1 :
-		suite_judge(&env, &t->suite, &t->result, err);
+	return testing_env(t, &env, err) ? -1
+					 : suite_judge(&env, &t->suite, &t->result, err);
 }
 
 void testing_close(struct testing *t)
@@ -89,5 +89,5 @@ void testing_close(struct testing *t)
 	suite_close(&t->suite);
 	free(t->driver_class);
 	baselines_release(&t->baselines);
-	*t = (struct testing) { .session = NULL };
+	*t = (struct testing){ .session = NULL };
 }

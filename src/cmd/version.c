@@ -8,8 +8,7 @@
 #include "format/png.h"
 #include "util/mem.h"
 
-int cmd_version(struct options *o, const struct args_list *operand,
-	struct err *err)
+int cmd_version(struct options *o, const struct args_list *operand, struct err *err)
 {
 	(void)operand;
 	(void)err;
@@ -19,7 +18,7 @@ int cmd_version(struct options *o, const struct args_list *operand,
 	/* "NAME VERSION NAME VERSION": what configure found. */
 	char *list = xstrdup(STBUILD_LIBRARIES), *save = NULL;
 	for (char *name = strtok_r(list, " ", &save); name;
-		name = strtok_r(NULL, " ", &save)) {
+	     name = strtok_r(NULL, " ", &save)) {
 		const char *version = strtok_r(NULL, " ", &save);
 		cJSON_AddStringToObject(library, name, version ? version : "");
 	}

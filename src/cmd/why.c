@@ -31,7 +31,7 @@ cJSON *reasons_to_json(const struct reasons *list)
 			cJSON *passes = cJSON_AddArrayToObject(json, "passes");
 			for (size_t p = 0; p < r->npass; p++)
 				cJSON_AddItemToArray(passes,
-					cJSON_CreateString(r->pass[p]));
+				    cJSON_CreateString(r->pass[p]));
 		}
 		add_string(json, "file", r->file);
 		if (r->line > 0)
@@ -40,7 +40,7 @@ cJSON *reasons_to_json(const struct reasons *list)
 			cJSON_AddNumberToObject(json, "frame", r->frame);
 		if (r->nof > 0 && r->of[0] >= 0)
 			cJSON_AddItemToObject(json, "frames",
-				cJSON_CreateIntArray(r->of, (int)r->nof));
+			    cJSON_CreateIntArray(r->of, (int)r->nof));
 		cJSON_AddItemToArray(array, json);
 	}
 	return array;
@@ -62,8 +62,7 @@ static const char *status_word(const struct capture_result *r)
 	for (size_t i = 0; i < r->nbundle; i++)
 		if (r->bundle[i].status == CAPTURE_STALE)
 			return capture_status_name(CAPTURE_STALE);
-	return capture_status_name(is_current(r) ? CAPTURE_CURRENT :
-		CAPTURE_RETAGGED);
+	return capture_status_name(is_current(r) ? CAPTURE_CURRENT : CAPTURE_RETAGGED);
 }
 
 static void print_json(const char *target, const struct capture_result *r)
@@ -72,13 +71,11 @@ static void print_json(const char *target, const struct capture_result *r)
 	struct reasons all = { 0 };
 
 	if (r->counts.failures > 0)
-		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
-			cJSON_CreateFalse());
+		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok", cJSON_CreateFalse());
 	cJSON_AddStringToObject(json, "target", target);
 	cJSON_AddStringToObject(json, "status", status_word(r));
 	for (size_t i = 0; i < r->nbundle; i++)
-		reasons_merge(&all, &r->bundle[i].reasons,
-			r->bundle[i].frame);
+		reasons_merge(&all, &r->bundle[i].reasons, r->bundle[i].frame);
 	cJSON_AddItemToObject(json, "reasons", reasons_to_json(&all));
 	cJSON *frames = cJSON_AddArrayToObject(json, "frames");
 	for (size_t i = 0; i < r->nbundle; i++) {
@@ -87,13 +84,10 @@ static void print_json(const char *target, const struct capture_result *r)
 		if (b->frame >= 0)
 			cJSON_AddNumberToObject(frame, "frame", b->frame);
 		cJSON_AddStringToObject(frame, "path", b->path);
-		cJSON_AddStringToObject(frame, "status",
-			capture_status_name(b->status));
-		cJSON_AddItemToObject(frame, "reasons",
-			reasons_to_json(&b->reasons));
+		cJSON_AddStringToObject(frame, "status", capture_status_name(b->status));
+		cJSON_AddItemToObject(frame, "reasons", reasons_to_json(&b->reasons));
 		if (b->err.message)
-			cJSON_AddItemToObject(frame, "error",
-				error_json(&b->err));
+			cJSON_AddItemToObject(frame, "error", error_json(&b->err));
 		cJSON_AddItemToArray(frames, frame);
 	}
 	json_print(json);
@@ -104,7 +98,7 @@ static void print_json(const char *target, const struct capture_result *r)
 static void print_frames(const int *frame, size_t n)
 {
 	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && frame[end] == frame[end - 1] + 1; )
+		for (end = i + 1; end < n && frame[end] == frame[end - 1] + 1;)
 			end++;
 		if (end - i == 2)
 			end--;
@@ -116,8 +110,9 @@ static void print_frames(const int *frame, size_t n)
 
 static const char *state_of(const struct capture_bundle *b)
 {
-	return b->status == CAPTURE_CURRENT ? "up to date" :
-		b->status == CAPTURE_RETAGGED ? "to be retagged" : "stale";
+	return b->status == CAPTURE_CURRENT ? "up to date"
+	    : b->status == CAPTURE_RETAGGED ? "to be retagged"
+					    : "stale";
 }
 
 /* All frames of one state, and their causes: each once. */
@@ -172,8 +167,9 @@ int cmd_why(struct options *o, const struct args_list *operand, struct err *err)
 	int rc = -1;
 
 	if (operand->nitem != 1) {
-		err_set(err, STATUS_INPUT, "why takes one target, NAME or "
-			"NAME@FRAME; see 'stbuild why -h'");
+		err_set(err, STATUS_INPUT,
+		    "why takes one target, NAME or "
+		    "NAME@FRAME; see 'stbuild why -h'");
 		goto out;
 	}
 	if (session_open(&s, o, "why", SESSION_PLAN, err) ||
@@ -191,8 +187,7 @@ int cmd_why(struct options *o, const struct args_list *operand, struct err *err)
 	else if (result.counts.failures > 0)
 		rc = STATUS_FAILED;
 	else
-		rc = o->question && !is_current(&result) ? STATUS_FAILED :
-			STATUS_OK;
+		rc = o->question && !is_current(&result) ? STATUS_FAILED : STATUS_OK;
 out:
 	capture_result_release(&result);
 	targets_release(&targets);

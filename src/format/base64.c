@@ -3,7 +3,7 @@
 #include <stdint.h>
 
 static const char digit[] =
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 void base64_encode(const void *data, size_t n, struct buf *out)
 {

@@ -27,8 +27,8 @@ int artifact_is_inside(const char *path)
 {
 	for (const char *p = path;; p++) {
 		size_t n = strcspn(p, "/");
-		if (!n || (n == 1 && p[0] == '.')
-			|| (n == 2 && p[0] == '.' && p[1] == '.'))
+		if (!n || (n == 1 && p[0] == '.') ||
+		    (n == 2 && p[0] == '.' && p[1] == '.'))
 			return 0;
 		p += n;
 		if (!*p)
@@ -49,8 +49,9 @@ static int open_inside(int dir, const char *path)
 		size_t n = strcspn(p, "/");
 		int is_last = !p[n];
 		p[n] = '\0';
-		fd = openat(at, p, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY
-			| O_NONBLOCK | (is_last ? 0 : O_DIRECTORY));
+		fd = openat(at, p,
+		    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK |
+			(is_last ? 0 : O_DIRECTORY));
 		error = errno;
 		if (at != dir)
 			close(at);
@@ -75,10 +76,11 @@ static int open_failed(const char *path, struct err *err)
 	if (!errno)
 		return err_set(err, STATUS_FAILED, "'%s' is not a file", path);
 	if (errno == ELOOP)
-		return err_set(err, STATUS_FAILED,
-			"'%s' leads through a symbolic link", path);
-	return err_errno(err, errno == ENOENT || errno == ENOTDIR
-		? STATUS_FAILED : STATUS_MACHINE, "cannot read '%s'", path);
+		return err_set(err, STATUS_FAILED, "'%s' leads through a symbolic link",
+		    path);
+	return err_errno(err,
+	    errno == ENOENT || errno == ENOTDIR ? STATUS_FAILED : STATUS_MACHINE,
+	    "cannot read '%s'", path);
 }
 
 static int open_dir(const char *dir, struct err *err)
@@ -90,8 +92,8 @@ static int open_dir(const char *dir, struct err *err)
 }
 
 /* Feeds a file to a hash, a buffer, or both; n is what it should have. */
-static int read_through(int fd, const char *path, uint64_t n,
-	struct sha256_ctx *hash, struct buf *out, struct err *err)
+static int read_through(int fd, const char *path, uint64_t n, struct sha256_ctx *hash,
+    struct buf *out, struct err *err)
 {
 	char *chunk = xmalloc(CHUNK);
 	uint64_t total = 0;
@@ -113,15 +115,15 @@ static int read_through(int fd, const char *path, uint64_t n,
 	if (got < 0)
 		err_errno(err, STATUS_MACHINE, "cannot read '%s'", path);
 	else if (total != n)
-		err_set(err, STATUS_FAILED,
-			"'%s' changed its size while it was read", path);
+		err_set(err, STATUS_FAILED, "'%s' changed its size while it was read",
+		    path);
 	free(chunk);
 	return got < 0 || total != n ? -1 : 0;
 }
 
 /* Size first, then the bytes, then their hash. out may be null. */
 static int check_artifact(int dir, const struct artifact *a, struct buf *out,
-	struct err *err)
+    struct err *err)
 {
 	struct sha256_ctx hash = { 0 };
 	struct sha256 sha;
@@ -135,18 +137,18 @@ static int check_artifact(int dir, const struct artifact *a, struct buf *out,
 		goto out;
 	}
 	if ((uint64_t)st.st_size != a->bytes) {
-		err_set(err, STATUS_FAILED, "'%s' has %llu bytes, but "
-			"trace.json says %llu", a->path,
-			(unsigned long long)st.st_size,
-			(unsigned long long)a->bytes);
+		err_set(err, STATUS_FAILED,
+		    "'%s' has %llu bytes, but "
+		    "trace.json says %llu",
+		    a->path, (unsigned long long)st.st_size,
+		    (unsigned long long)a->bytes);
 		goto out;
 	}
 	if (out) {
 		if (a->bytes > LIMIT_ARTIFACT_BYTES) {
 			err_set(err, STATUS_INPUT,
-				"'%s' has more than %llu bytes, the limit",
-				a->path,
-				(unsigned long long)LIMIT_ARTIFACT_BYTES);
+			    "'%s' has more than %llu bytes, the limit", a->path,
+			    (unsigned long long)LIMIT_ARTIFACT_BYTES);
 			goto out;
 		}
 		buf_reserve(out, (size_t)a->bytes);
@@ -157,8 +159,7 @@ static int check_artifact(int dir, const struct artifact *a, struct buf *out,
 	sha256_final(&hash, &sha);
 	if (!sha256_equal(&sha, &a->sha)) {
 		err_set(err, STATUS_FAILED,
-			"'%s' does not have the SHA-256 that trace.json says",
-			a->path);
+		    "'%s' does not have the SHA-256 that trace.json says", a->path);
 		goto out;
 	}
 	rc = 0;
@@ -183,23 +184,23 @@ static int read_artifacts(const struct fields *root, struct bundle *out)
 		f.object = c;
 		if (!cJSON_IsObject(c))
 			return fields_fail(&f, c, NULL, "it must be an object");
-		if (fields_string(&f, "path", 1, &path) < 0
-			|| fields_string(&f, "sha256", 1, &hex) < 0
-			|| fields_int(&f, "bytes", 1, 0, LLONG_MAX, &bytes) < 0)
+		if (fields_string(&f, "path", 1, &path) < 0 ||
+		    fields_string(&f, "sha256", 1, &hex) < 0 ||
+		    fields_int(&f, "bytes", 1, 0, LLONG_MAX, &bytes) < 0)
 			return -1;
 		if (!artifact_is_inside(path))
 			return fields_fail(&f, fields_get(&f, "path", 1), "path",
-				"'%.200s' leads out of the bundle", path);
+			    "'%.200s' leads out of the bundle", path);
 		if (sha256_parse(hex, &sha) < 0)
-			return fields_fail(&f, fields_get(&f, "sha256", 1),
-				"sha256", "expected 64 hexadecimal digits");
+			return fields_fail(&f, fields_get(&f, "sha256", 1), "sha256",
+			    "expected 64 hexadecimal digits");
 		out->artifact = array_grow(out->artifact, out->nartifact, &cap,
-			sizeof *out->artifact);
-		out->artifact[out->nartifact++] = (struct artifact) {
+		    sizeof *out->artifact);
+		out->artifact[out->nartifact++] = (struct artifact){
 			.key = xstrdup(c->string),
 			.path = xstrdup(path),
 			.bytes = (uint64_t)bytes,
-			.sha = sha
+			.sha = sha,
 		};
 	}
 	return 0;
@@ -213,14 +214,14 @@ static int check_strings(const struct fields *f, const char *key, int needed)
 		return -1;
 	for (const cJSON *c = table ? table->child : NULL; c; c = c->next)
 		if (!cJSON_IsString(c))
-			return fields_fail(f, c, key,
-				"'%.64s' must be a string", c->string);
+			return fields_fail(f, c, key, "'%.64s' must be a string",
+			    c->string);
 	return 0;
 }
 
 /* Calls check for each object of a list. */
 static int check_list(const struct fields *root, const char *key,
-	int (*check)(const struct fields *f))
+    int (*check)(const struct fields *f))
 {
 	const cJSON *list = NULL;
 	size_t i = 0;
@@ -243,9 +244,9 @@ static int check_timing(const struct fields *f)
 	const char *name;
 	long long size;
 	double ns;
-	if (fields_string(f, "name", 1, &name) < 0
-		|| fields_int(f, "width", 1, 0, INT_MAX, &size) < 0
-		|| fields_int(f, "height", 1, 0, INT_MAX, &size) < 0)
+	if (fields_string(f, "name", 1, &name) < 0 ||
+	    fields_int(f, "width", 1, 0, INT_MAX, &size) < 0 ||
+	    fields_int(f, "height", 1, 0, INT_MAX, &size) < 0)
 		return -1;
 	return fields_number(f, "gpu_nanoseconds", 1, 0, 1e18, &ns);
 }
@@ -253,8 +254,7 @@ static int check_timing(const struct fields *f)
 static int check_diagnostic(const struct fields *f)
 {
 	const char *s;
-	if (fields_string(f, "level", 1, &s) < 0
-		|| fields_string(f, "code", 1, &s) < 0)
+	if (fields_string(f, "level", 1, &s) < 0 || fields_string(f, "code", 1, &s) < 0)
 		return -1;
 	return fields_string(f, "message", 1, &s);
 }
@@ -262,40 +262,42 @@ static int check_diagnostic(const struct fields *f)
 static int read_trace(const struct fields *f, struct bundle *out)
 {
 	static const char *const table[] = {
-		"uniforms", "resolved_manifest", "synchronization"
+		"uniforms",
+		"resolved_manifest",
+		"synchronization",
 	};
 	long long format, width, height, frame;
 	const cJSON *item = NULL;
-	if (fields_int(f, "format", 1, 1, 1, &format) < 0
-		|| fields_string(f, "cli_version", 1, &out->cli_version) < 0
-		|| fields_string(f, "project", 1, &out->project) < 0
-		|| fields_int(f, "width", 1, 1, LIMIT_SIZE, &width) < 0
-		|| fields_int(f, "height", 1, 1, LIMIT_SIZE, &height) < 0
-		|| fields_int(f, "frame", 1, 0, INT_MAX, &frame) < 0
-		|| fields_number(f, "fps", 1, 0, LIMIT_FPS, &out->fps) < 0
-		|| fields_number(f, "time", 1, 0, 1e300, &out->time) < 0)
+	if (fields_int(f, "format", 1, 1, 1, &format) < 0 ||
+	    fields_string(f, "cli_version", 1, &out->cli_version) < 0 ||
+	    fields_string(f, "project", 1, &out->project) < 0 ||
+	    fields_int(f, "width", 1, 1, LIMIT_SIZE, &width) < 0 ||
+	    fields_int(f, "height", 1, 1, LIMIT_SIZE, &height) < 0 ||
+	    fields_int(f, "frame", 1, 0, INT_MAX, &frame) < 0 ||
+	    fields_number(f, "fps", 1, 0, LIMIT_FPS, &out->fps) < 0 ||
+	    fields_number(f, "time", 1, 0, 1e300, &out->time) < 0)
 		return -1;
 	if (out->fps == 0)
 		return fields_fail(f, fields_get(f, "fps", 1), "fps",
-			"'fps' must be greater than 0");
+		    "'fps' must be greater than 0");
 	item = fields_get(f, "preset", 0);
-	if (item && !cJSON_IsNull(item)
-		&& fields_string(f, "preset", 1, &out->preset) < 0)
+	if (item && !cJSON_IsNull(item) &&
+	    fields_string(f, "preset", 1, &out->preset) < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
 		if (fields_container(f, table[i], 1, DOC_TABLE, &item) < 0)
 			return -1;
 	/* A writer whose snapshot failed has none. */
 	item = fields_get(f, "state_header", 1);
-	if (!item || (!cJSON_IsNull(item)
-		&& fields_container(f, "state_header", 1, DOC_TABLE, &item) < 0))
+	if (!item ||
+	    (!cJSON_IsNull(item) &&
+		fields_container(f, "state_header", 1, DOC_TABLE, &item) < 0))
 		return -1;
-	if (check_strings(f, "source_sha256", 1) < 0
-		|| check_strings(f, "asset_sha256", 1) < 0
-		|| check_strings(f, "keys", 0) < 0
-		|| check_strings(f, "inputs", 0) < 0
-		|| check_list(f, "pass_timings", check_timing) < 0
-		|| check_list(f, "graph_diagnostics", check_diagnostic) < 0)
+	if (check_strings(f, "source_sha256", 1) < 0 ||
+	    check_strings(f, "asset_sha256", 1) < 0 || check_strings(f, "keys", 0) < 0 ||
+	    check_strings(f, "inputs", 0) < 0 ||
+	    check_list(f, "pass_timings", check_timing) < 0 ||
+	    check_list(f, "graph_diagnostics", check_diagnostic) < 0)
 		return -1;
 	out->width = (int)width;
 	out->height = (int)height;
@@ -306,7 +308,7 @@ static int read_trace(const struct fields *f, struct bundle *out)
 
 /* Reads trace.json of the bundle at a path; *dir is the folder. */
 static int read_document(const char *path, char **out_dir, struct doc *doc,
-	struct err *err)
+    struct err *err)
 {
 	struct buf text = BUF_INIT;
 	struct stat st;
@@ -319,8 +321,7 @@ static int read_document(const char *path, char **out_dir, struct doc *doc,
 		*out_dir = fs_dirname(path);
 	} else if (fs_exists(path)) {
 		err_set(err, STATUS_INPUT,
-			"'%s' is neither a .sttrace folder nor its trace.json",
-			path);
+		    "'%s' is neither a .sttrace folder nor its trace.json", path);
 		goto out;
 	} else {
 		err_errno(err, STATUS_INPUT, "cannot open the bundle '%s'", path);
@@ -337,14 +338,12 @@ static int read_document(const char *path, char **out_dir, struct doc *doc,
 		goto out;
 	}
 	if (st.st_size > (off_t)LIMIT_TRACE_BYTES) {
-		err_set(err, STATUS_INPUT,
-			"'%s' has more than %u bytes, the limit", name,
-			LIMIT_TRACE_BYTES);
+		err_set(err, STATUS_INPUT, "'%s' has more than %u bytes, the limit", name,
+		    LIMIT_TRACE_BYTES);
 		goto out;
 	}
-	if (read_through(fd, name, (uint64_t)st.st_size, NULL, &text, err) < 0
-		|| json_read(name, buf_str(&text), text.len, JSON_PLAIN, doc,
-			err) < 0)
+	if (read_through(fd, name, (uint64_t)st.st_size, NULL, &text, err) < 0 ||
+	    json_read(name, buf_str(&text), text.len, JSON_PLAIN, doc, err) < 0)
 		goto out;
 	if (!cJSON_IsObject(doc->root)) {
 		struct fields f = { .doc = doc, .object = doc->root, .err = err };
@@ -366,7 +365,7 @@ int bundle_open(const char *path, struct bundle *out, struct err *err)
 {
 	struct doc doc = { 0 };
 	int rc = -1;
-	*out = (struct bundle) { 0 };
+	*out = (struct bundle){ 0 };
 	if (read_document(path, &out->dir, &doc, err) < 0)
 		goto out;
 	struct fields f = { .doc = &doc, .object = doc.root, .err = err };
@@ -429,7 +428,7 @@ int bundle_set_git(const char *path, const cJSON *git, struct err *err)
 	for (size_t i = 0; i + 1 < section.len; i++) {
 		buf_addch(&text, section.data[i]);
 		if (section.data[i] == '\n')
-			buf_addch(&text, '\t');	/* it is one level down */
+			buf_addch(&text, '\t'); /* it is one level down */
 	}
 	buf_add(&text, doc.text + end, doc.ntext - end);
 	rc = fs_write(name, text.data, text.len, 1, err);
@@ -447,11 +446,10 @@ void bundle_release(struct bundle *b)
 	artifacts_release(b->artifact, b->nartifact);
 	cJSON_Delete(b->json);
 	free(b->dir);
-	*b = (struct bundle) { 0 };
+	*b = (struct bundle){ 0 };
 }
 
-const struct artifact *bundle_artifact(const struct bundle *b,
-	const char *key)
+const struct artifact *bundle_artifact(const struct bundle *b, const char *key)
 {
 	for (size_t i = 0; i < b->nartifact; i++)
 		if (strcmp(b->artifact[i].key, key) == 0)
@@ -479,13 +477,12 @@ int bundle_verify(const struct bundle *b, struct errs *errs)
 	return errs->nerr > start ? -1 : 0;
 }
 
-int bundle_read(const struct bundle *b, const char *key, struct buf *out,
-	struct err *err)
+int bundle_read(const struct bundle *b, const char *key, struct buf *out, struct err *err)
 {
 	const struct artifact *a = bundle_artifact(b, key);
 	if (!a)
-		return err_set(err, STATUS_INPUT,
-			"the bundle '%s' has no artifact '%s'", b->dir, key);
+		return err_set(err, STATUS_INPUT, "the bundle '%s' has no artifact '%s'",
+		    b->dir, key);
 	size_t start = out->len;
 	int dir = open_dir(b->dir, err);
 	if (dir < 0)
@@ -524,10 +521,17 @@ static int by_key(const void *a, const void *b)
 }
 
 static const char *const trace_skip[] = {
-	"artifacts", "git", "pass_timings", NULL
+	"artifacts",
+	"git",
+	"pass_timings",
+	NULL,
 };
 static const char *const manifest_skip[] = {
-	"trace", "test", "store", "project", NULL
+	"trace",
+	"test",
+	"store",
+	"project",
+	NULL,
 };
 
 static int is_listed(const char *key, const char *const *list)
@@ -539,8 +543,7 @@ static int is_listed(const char *key, const char *const *list)
 }
 
 /* Independent of the order of keys, and of how numbers are written. */
-static void hash_json(struct sha256_ctx *h, const cJSON *json,
-	const char *const *skip)
+static void hash_json(struct sha256_ctx *h, const cJSON *json, const char *const *skip)
 {
 	if (cJSON_IsObject(json)) {
 		const cJSON **item = NULL;
@@ -556,9 +559,11 @@ static void hash_json(struct sha256_ctx *h, const cJSON *json,
 		hash_count(h, 'o', n);
 		for (size_t i = 0; i < n; i++) {
 			hash_string(h, item[i]->string);
-			hash_json(h, item[i], skip == trace_skip
-				&& strcmp(item[i]->string, "resolved_manifest") == 0
-				? manifest_skip : NULL);
+			hash_json(h, item[i],
+			    skip == trace_skip &&
+				    strcmp(item[i]->string, "resolved_manifest") == 0
+				? manifest_skip
+				: NULL);
 		}
 		free(item);
 	} else if (cJSON_IsArray(json)) {
@@ -577,8 +582,11 @@ static void hash_json(struct sha256_ctx *h, const cJSON *json,
 		memcpy(&bits, &v, sizeof bits);
 		hash_count(h, 'n', bits);
 	} else {
-		hash_count(h, cJSON_IsTrue(json) ? 't'
-			: cJSON_IsFalse(json) ? 'f' : '0', 0);
+		hash_count(h,
+		    cJSON_IsTrue(json)        ? 't'
+			: cJSON_IsFalse(json) ? 'f'
+					      : '0',
+		    0);
 	}
 }
 
@@ -589,8 +597,8 @@ static int by_artifact_key(const void *a, const void *b)
 }
 
 /* All of them, in the order of keys, but for one key. */
-static void hash_artifacts(struct sha256_ctx *h,
-	const struct artifact *artifact, size_t nartifact, const char *skip)
+static void hash_artifacts(struct sha256_ctx *h, const struct artifact *artifact,
+    size_t nartifact, const char *skip)
 {
 	const struct artifact **sorted = xcalloc(nartifact + 1, sizeof *sorted);
 	size_t n = 0;
@@ -609,7 +617,7 @@ static void hash_artifacts(struct sha256_ctx *h,
 }
 
 void bundle_stable_id(const cJSON *json, const struct artifact *artifact,
-	size_t nartifact, struct sha256 *out)
+    size_t nartifact, struct sha256 *out)
 {
 	struct sha256_ctx h = { 0 };
 	sha256_init(&h);
@@ -621,7 +629,7 @@ void bundle_stable_id(const cJSON *json, const struct artifact *artifact,
 }
 
 void bundle_content_id(const struct artifact *artifact, size_t nartifact,
-	struct sha256 *out)
+    struct sha256 *out)
 {
 	struct sha256_ctx h = { 0 };
 	sha256_init(&h);

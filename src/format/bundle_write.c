@@ -15,7 +15,7 @@
 #include "util/log.h"
 #include "util/mem.h"
 
-#define NSTEM 200	/* file names end at 255 bytes */
+#define NSTEM 200 /* file names end at 255 bytes */
 #define ASIDE ".stbuild-%ld-%u.sttrace.tmp"
 
 struct bundle_stream {
@@ -57,13 +57,15 @@ int bundle_check_place(const char *path, int is_on_record, struct err *err)
 		return err_errno(err, STATUS_MACHINE, "cannot write '%s'", path);
 	}
 	if (!S_ISDIR(st.st_mode))
-		err_set(err, STATUS_INPUT, "'%s' is %s; a bundle is a folder",
-			path, S_ISLNK(st.st_mode) ? "a symbolic link" : "a file");
+		err_set(err, STATUS_INPUT, "'%s' is %s; a bundle is a folder", path,
+		    S_ISLNK(st.st_mode) ? "a symbolic link" : "a file");
 	else if (is_on_record || is_bundle(path) || is_empty(path))
 		return 0;
 	else
-		err_set(err, STATUS_INPUT, "'%s' is a folder but not a bundle "
-			"(it has no trace.json); it is left alone", path);
+		err_set(err, STATUS_INPUT,
+		    "'%s' is a folder but not a bundle "
+		    "(it has no trace.json); it is left alone",
+		    path);
 	err_place(err, path, 0, 0, NULL);
 	return -1;
 }
@@ -93,25 +95,24 @@ void bundle_clean_place(const char *path)
 }
 
 int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
-	struct err *err)
+    struct err *err)
 {
 	static atomic_uint serial;
 	char *parent = NULL;
 	int rc = -1;
-	*out = (struct bundle_writer) { .is_on_record = is_on_record,
-		.claim = -1 };
+	*out = (struct bundle_writer){ .is_on_record = is_on_record, .claim = -1 };
 	out->path = xstrdup(path);
 	for (size_t n = strlen(path); n > 1 && out->path[n - 1] == '/'; n--)
 		out->path[n - 1] = '\0';
 	parent = fs_dirname(out->path);
-	if (bundle_check_place(out->path, is_on_record, err) < 0
-		|| fs_mkdirs(parent, err) < 0)
+	if (bundle_check_place(out->path, is_on_record, err) < 0 ||
+	    fs_mkdirs(parent, err) < 0)
 		goto out;
 	bundle_clean_place(out->path);
 	for (int tries = 0; tries < 1000 && rc < 0; tries++) {
 		char name[64];
 		snprintf(name, sizeof name, ASIDE, (long)getpid(),
-			atomic_fetch_add(&serial, 1));
+		    atomic_fetch_add(&serial, 1));
 		char *aside = fs_join(parent, name);
 		/* An earlier process of our number may have left one. */
 		rc = mkdir(aside, 0777);
@@ -127,8 +128,8 @@ int bundle_begin(const char *path, int is_on_record, struct bundle_writer *out,
 			break;
 	}
 	if (rc < 0)
-		err_errno(err, STATUS_MACHINE,
-			"cannot create a folder next to '%s'", out->path);
+		err_errno(err, STATUS_MACHINE, "cannot create a folder next to '%s'",
+		    out->path);
 out:
 	if (rc < 0)
 		bundle_abandon(out);
@@ -143,7 +144,7 @@ static void release_writer(struct bundle_writer *w)
 	free(w->aside);
 	if (w->claim >= 0)
 		close(w->claim);
-	*w = (struct bundle_writer) { .claim = -1 };
+	*w = (struct bundle_writer){ .claim = -1 };
 }
 
 void bundle_abandon(struct bundle_writer *w)
@@ -156,27 +157,26 @@ void bundle_abandon(struct bundle_writer *w)
 }
 
 static void record(struct bundle_writer *w, const char *key, const char *path,
-	uint64_t bytes, const struct sha256 *sha)
+    uint64_t bytes, const struct sha256 *sha)
 {
-	w->artifact = array_grow(w->artifact, w->nartifact, &w->cap,
-		sizeof *w->artifact);
-	w->artifact[w->nartifact++] = (struct artifact) {
+	w->artifact = array_grow(w->artifact, w->nartifact, &w->cap, sizeof *w->artifact);
+	w->artifact[w->nartifact++] = (struct artifact){
 		.key = xstrdup(key),
 		.path = xstrdup(path),
 		.bytes = bytes,
-		.sha = *sha
+		.sha = *sha,
 	};
 }
 
 /* Where an artifact is written; its folder exists then. Null on failure. */
-static char *place(const struct bundle_writer *w, const char *key,
-	const char *path, struct err *err)
+static char *place(const struct bundle_writer *w, const char *key, const char *path,
+    struct err *err)
 {
 	if (!artifact_is_inside(path))
 		BUG("the artifact path '%s'", path);
 	for (size_t i = 0; i < w->nartifact; i++)
-		if (strcmp(w->artifact[i].key, key) == 0
-			|| strcmp(w->artifact[i].path, path) == 0)
+		if (strcmp(w->artifact[i].key, key) == 0 ||
+		    strcmp(w->artifact[i].path, path) == 0)
 			BUG("the artifact '%s' at '%s' twice", key, path);
 	char *full = fs_join(w->aside, path);
 	if (strchr(path, '/')) {
@@ -191,8 +191,8 @@ static char *place(const struct bundle_writer *w, const char *key,
 	return full;
 }
 
-int bundle_begin_file(struct bundle_writer *w, const char *key,
-	const char *path, struct bundle_stream **out, struct err *err)
+int bundle_begin_file(struct bundle_writer *w, const char *key, const char *path,
+    struct bundle_stream **out, struct err *err)
 {
 	*out = NULL;
 	char *full = place(w, key, path, err);
@@ -214,8 +214,7 @@ int bundle_begin_file(struct bundle_writer *w, const char *key,
 	return 0;
 }
 
-int bundle_write(struct bundle_stream *s, const void *data, size_t n,
-	struct err *err)
+int bundle_write(struct bundle_stream *s, const void *data, size_t n, struct err *err)
 {
 	const char *p = data;
 	sha256_update(&s->hash, data, n);
@@ -226,8 +225,8 @@ int bundle_write(struct bundle_stream *s, const void *data, size_t n,
 			continue;
 		if (done < 0)
 			return err_errno(err, STATUS_MACHINE,
-				"cannot write '%s' of the bundle '%s'", s->path,
-				s->writer->path);
+			    "cannot write '%s' of the bundle '%s'", s->path,
+			    s->writer->path);
 		p += done;
 		n -= (size_t)done;
 	}
@@ -240,9 +239,8 @@ int bundle_end_file(struct bundle_stream *s, struct err *err)
 	/* Network file systems report a full disk here. */
 	int rc = close(s->fd);
 	if (rc < 0)
-		err_errno(err, STATUS_MACHINE,
-			"cannot write '%s' of the bundle '%s'", s->path,
-			s->writer->path);
+		err_errno(err, STATUS_MACHINE, "cannot write '%s' of the bundle '%s'",
+		    s->path, s->writer->path);
 	sha256_final(&s->hash, &sha);
 	if (!rc)
 		record(s->writer, s->key, s->path, s->bytes, &sha);
@@ -254,7 +252,7 @@ int bundle_end_file(struct bundle_stream *s, struct err *err)
 }
 
 int bundle_add(struct bundle_writer *w, const char *key, const char *path,
-	const void *data, size_t n, struct err *err)
+    const void *data, size_t n, struct err *err)
 {
 	struct bundle_stream *s;
 	if (bundle_begin_file(w, key, path, &s, err) < 0)
@@ -267,9 +265,8 @@ int bundle_add(struct bundle_writer *w, const char *key, const char *path,
 	return rc;
 }
 
-int bundle_add_copy(struct bundle_writer *w, const char *key,
-	const char *path, const char *from, const struct sha256 *sha,
-	uint64_t bytes, struct err *err)
+int bundle_add_copy(struct bundle_writer *w, const char *key, const char *path,
+    const char *from, const struct sha256 *sha, uint64_t bytes, struct err *err)
 {
 	struct stat st;
 	char *full = place(w, key, path, err);
@@ -277,9 +274,8 @@ int bundle_add_copy(struct bundle_writer *w, const char *key,
 		return -1;
 	int rc = fs_copy(from, full, 0, err);
 	if (!rc && (stat(full, &st) < 0 || (uint64_t)st.st_size != bytes))
-		rc = err_set(err, STATUS_FAILED,
-			"'%s' no longer has its %llu bytes", from,
-			(unsigned long long)bytes);
+		rc = err_set(err, STATUS_FAILED, "'%s' no longer has its %llu bytes",
+		    from, (unsigned long long)bytes);
 	if (!rc)
 		record(w, key, path, bytes, sha);
 	free(full);
@@ -293,8 +289,7 @@ int bundle_add_copy(struct bundle_writer *w, const char *key,
  * link itself changes its ctime.)
  */
 int bundle_keep(struct bundle_writer *w, const char *key, const char *path,
-	const char *old_path, const struct sha256 *sha,
-	const struct fs_stamp *stamp)
+    const char *old_path, const struct sha256 *sha, const struct fs_stamp *stamp)
 {
 	struct err err = ERR_INIT;
 	char *full = place(w, key, path, &err);
@@ -349,8 +344,8 @@ static int sync_all(const struct bundle_writer *w, struct err *err)
 		char *full = fs_join(w->aside, w->artifact[i].path);
 		char *dir = fs_dirname(full);
 		rc = sync_file(full, err);
-		if (!rc && strcmp(dir, w->aside) != 0
-			&& (!last || strcmp(dir, last) != 0))
+		if (!rc && strcmp(dir, w->aside) != 0 &&
+		    (!last || strcmp(dir, last) != 0))
 			rc = fs_sync_dir(dir, err);
 		free(full);
 		free(last);
@@ -368,8 +363,7 @@ static cJSON *artifacts_json(const struct artifact *artifact, size_t n)
 		cJSON *a = cJSON_AddObjectToObject(table, artifact[i].key);
 		cJSON_AddStringToObject(a, "path", artifact[i].path);
 		cJSON_AddNumberToObject(a, "bytes", (double)artifact[i].bytes);
-		cJSON_AddStringToObject(a, "sha256",
-			sha256_hex(&artifact[i].sha, hex));
+		cJSON_AddStringToObject(a, "sha256", sha256_hex(&artifact[i].sha, hex));
 	}
 	return table;
 }
@@ -378,21 +372,20 @@ static cJSON *artifacts_json(const struct artifact *artifact, size_t n)
 static void add_artifacts(cJSON *json, cJSON *table)
 {
 	cJSON_DeleteItemFromObjectCaseSensitive(json, "artifacts");
-	const cJSON *sync = cJSON_GetObjectItemCaseSensitive(json,
-		"synchronization");
+	const cJSON *sync = cJSON_GetObjectItemCaseSensitive(json, "synchronization");
 	cJSON *behind = cJSON_CreateArray();
 	while (sync && sync->next)
-		cJSON_AddItemToArray(behind, cJSON_DetachItemViaPointer(json,
-			sync->next));
+		cJSON_AddItemToArray(behind,
+		    cJSON_DetachItemViaPointer(json, sync->next));
 	cJSON_AddItemToObject(json, "artifacts", table);
 	while (behind->child)
-		cJSON_AddItemToArray(json, cJSON_DetachItemViaPointer(behind,
-			behind->child));
+		cJSON_AddItemToArray(json,
+		    cJSON_DetachItemViaPointer(behind, behind->child));
 	cJSON_Delete(behind);
 }
 
 int bundle_finish(struct bundle_writer *w, cJSON *json,
-	int (*note)(void *data, struct err *err), void *data, struct err *err)
+    int (*note)(void *data, struct err *err), void *data, struct err *err)
 {
 	struct buf text = BUF_INIT;
 	int lock = -1;
@@ -401,13 +394,12 @@ int bundle_finish(struct bundle_writer *w, cJSON *json,
 	int rc = -1;
 	add_artifacts(json, artifacts_json(w->artifact, w->nartifact));
 	fields_print(json, FIELDS_INDENTED, &text);
-	if (sync_all(w, err) < 0
-		|| fs_write(name, text.data, text.len, 1, err) < 0
-		|| fs_sync_dir(w->aside, err) < 0)
+	if (sync_all(w, err) < 0 || fs_write(name, text.data, text.len, 1, err) < 0 ||
+	    fs_sync_dir(w->aside, err) < 0)
 		goto out;
 	lock = folder_lock(parent);
-	if (bundle_check_place(w->path, w->is_on_record, err) < 0
-		|| fs_exchange(w->aside, w->path, err) < 0)
+	if (bundle_check_place(w->path, w->is_on_record, err) < 0 ||
+	    fs_exchange(w->aside, w->path, err) < 0)
 		goto out;
 	free(w->aside);
 	w->aside = NULL;
@@ -433,8 +425,8 @@ char *bundle_stem(const char *pass_name, char *const *taken, size_t ntaken)
 {
 	struct buf stem = BUF_INIT;
 	for (const unsigned char *p = (const unsigned char *)pass_name; *p; p++) {
-		int is_kept = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z')
-			|| (*p >= '0' && *p <= '9') || *p == '_' || *p == '-';
+		int is_kept = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+		    (*p >= '0' && *p <= '9') || *p == '_' || *p == '-';
 		/* A character is replaced once, not once a byte. */
 		if ((*p & 0xc0) == 0x80)
 			continue;

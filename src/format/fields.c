@@ -7,7 +7,7 @@
 #include "util/mem.h"
 #include "util/suggest.h"
 
-#define EXACT 9007199254740992.0	/* 2^53: integers below are exact */
+#define EXACT 9007199254740992.0 /* 2^53: integers below are exact */
 
 static char *path_of(const struct fields *f, const char *key)
 {
@@ -17,7 +17,7 @@ static char *path_of(const struct fields *f, const char *key)
 }
 
 int fields_fail(const struct fields *f, const cJSON *item, const char *key,
-	const char *fmt, ...)
+    const char *fmt, ...)
 {
 	struct buf text = BUF_INIT;
 	va_list ap;
@@ -27,8 +27,7 @@ int fields_fail(const struct fields *f, const cJSON *item, const char *key,
 	char *path = path_of(f, key);
 	const struct doc_mark *mark = doc_mark(f->doc, item);
 	err_set(f->err, STATUS_INPUT, "%s", buf_str(&text));
-	err_place(f->err, f->doc->name, mark->line, mark->column,
-		path[0] ? path : NULL);
+	err_place(f->err, f->doc->name, mark->line, mark->column, path[0] ? path : NULL);
 	free(path);
 	buf_release(&text);
 	return -1;
@@ -47,8 +46,7 @@ static enum doc_kind kind_of(const struct fields *f, const cJSON *item)
 	return doc_mark(f->doc, item)->kind;
 }
 
-int fields_string(const struct fields *f, const char *key, int needed,
-	const char **out)
+int fields_string(const struct fields *f, const char *key, int needed, const char **out)
 {
 	const cJSON *item = fields_get(f, key, needed);
 	if (!item)
@@ -59,8 +57,8 @@ int fields_string(const struct fields *f, const char *key, int needed,
 	return 0;
 }
 
-int fields_int(const struct fields *f, const char *key, int needed,
-	long long min, long long max, long long *out)
+int fields_int(const struct fields *f, const char *key, int needed, long long min,
+    long long max, long long *out)
 {
 	const cJSON *item = fields_get(f, key, needed);
 	if (!item)
@@ -70,14 +68,13 @@ int fields_int(const struct fields *f, const char *key, int needed,
 	long long v = doc_integer(f->doc, item);
 	if (v < min || v > max)
 		return fields_fail(f, item, key,
-			"'%s' is %lld, but must be in %lld..%lld", key, v, min,
-			max);
+		    "'%s' is %lld, but must be in %lld..%lld", key, v, min, max);
 	*out = v;
 	return 0;
 }
 
-int fields_number(const struct fields *f, const char *key, int needed,
-	double min, double max, double *out)
+int fields_number(const struct fields *f, const char *key, int needed, double min,
+    double max, double *out)
 {
 	const cJSON *item = fields_get(f, key, needed);
 	if (!item)
@@ -87,27 +84,27 @@ int fields_number(const struct fields *f, const char *key, int needed,
 		return fields_fail(f, item, key, "'%s' must be a number", key);
 	double v = item->valuedouble;
 	if (!(v >= min && v <= max))
-		return fields_fail(f, item, key,
-			"'%s' is %g, but must be in %g..%g", key, v, min, max);
+		return fields_fail(f, item, key, "'%s' is %g, but must be in %g..%g", key,
+		    v, min, max);
 	*out = v;
 	return 0;
 }
 
 int fields_container(const struct fields *f, const char *key, int needed,
-	enum doc_kind kind, const cJSON **out)
+    enum doc_kind kind, const cJSON **out)
 {
 	const cJSON *item = fields_get(f, key, needed);
 	if (!item)
 		return needed ? -1 : 0;
 	if (kind_of(f, item) != kind)
 		return fields_fail(f, item, key, "'%s' must be %s", key,
-			kind == DOC_ARRAY ? "an array" : "an object");
+		    kind == DOC_ARRAY ? "an array" : "an object");
 	*out = item;
 	return 0;
 }
 
 int fields_choice(const struct fields *f, const char *key, int needed,
-	const char *const *choice, int *out)
+    const char *const *choice, int *out)
 {
 	const char *s = NULL;
 	if (fields_string(f, key, needed, &s) < 0)
@@ -122,9 +119,8 @@ int fields_choice(const struct fields *f, const char *key, int needed,
 		}
 	}
 	const char *near = suggest(s, choice, n);
-	return fields_fail(f, fields_get(f, key, 1), key,
-		"unknown %s '%.64s'%s%s%s", key, s, near ? "; is it '" : "",
-		near ? near : "", near ? "'?" : "");
+	return fields_fail(f, fields_get(f, key, 1), key, "unknown %s '%.64s'%s%s%s", key,
+	    s, near ? "; is it '" : "", near ? near : "", near ? "'?" : "");
 }
 
 int fields_is_blank(const char *s)
@@ -146,14 +142,30 @@ static void print_string(const char *s, struct buf *out)
 		if (!*s)
 			break;
 		switch (*s) {
-		case '"': buf_addstr(out, "\\\""); break;
-		case '\\': buf_addstr(out, "\\\\"); break;
-		case '\b': buf_addstr(out, "\\b"); break;
-		case '\f': buf_addstr(out, "\\f"); break;
-		case '\n': buf_addstr(out, "\\n"); break;
-		case '\r': buf_addstr(out, "\\r"); break;
-		case '\t': buf_addstr(out, "\\t"); break;
-		default: buf_addf(out, "\\u%04x", (unsigned)(unsigned char)*s); break;
+		case '"':
+			buf_addstr(out, "\\\"");
+			break;
+		case '\\':
+			buf_addstr(out, "\\\\");
+			break;
+		case '\b':
+			buf_addstr(out, "\\b");
+			break;
+		case '\f':
+			buf_addstr(out, "\\f");
+			break;
+		case '\n':
+			buf_addstr(out, "\\n");
+			break;
+		case '\r':
+			buf_addstr(out, "\\r");
+			break;
+		case '\t':
+			buf_addstr(out, "\\t");
+			break;
+		default:
+			buf_addf(out, "\\u%04x", (unsigned)(unsigned char)*s);
+			break;
 		}
 		s++;
 	}
@@ -189,11 +201,9 @@ static void print_line(int style, int depth, struct buf *out)
 		buf_addch(out, '\t');
 }
 
-static void print_item(const cJSON *json, int style, int depth,
-	struct buf *out);
+static void print_item(const cJSON *json, int style, int depth, struct buf *out);
 
-static void print_object(const cJSON *json, int style, int depth,
-	struct buf *out)
+static void print_object(const cJSON *json, int style, int depth, struct buf *out)
 {
 	size_t n = 0, cap = 0;
 	const cJSON **item = NULL;
@@ -220,8 +230,7 @@ static void print_object(const cJSON *json, int style, int depth,
 	free(item);
 }
 
-static void print_array(const cJSON *json, int style, int depth,
-	struct buf *out)
+static void print_array(const cJSON *json, int style, int depth, struct buf *out)
 {
 	int is_flat = 1;
 	for (const cJSON *c = json->child; c; c = c->next)
@@ -232,16 +241,14 @@ static void print_array(const cJSON *json, int style, int depth,
 			print_line(style, depth + 1, out);
 		print_item(c, style, depth + 1, out);
 		if (c->next)
-			buf_addstr(out, is_flat && style & FIELDS_INDENTED
-				? ", " : ",");
+			buf_addstr(out, is_flat && style & FIELDS_INDENTED ? ", " : ",");
 	}
 	if (!is_flat)
 		print_line(style, depth, out);
 	buf_addch(out, ']');
 }
 
-static void print_item(const cJSON *json, int style, int depth,
-	struct buf *out)
+static void print_item(const cJSON *json, int style, int depth, struct buf *out)
 {
 	if (cJSON_IsObject(json))
 		print_object(json, style, depth, out);
@@ -252,8 +259,10 @@ static void print_item(const cJSON *json, int style, int depth,
 	else if (cJSON_IsNumber(json))
 		print_number(json->valuedouble, out);
 	else
-		buf_addstr(out, cJSON_IsTrue(json) ? "true"
-			: cJSON_IsFalse(json) ? "false" : "null");
+		buf_addstr(out,
+		    cJSON_IsTrue(json)        ? "true"
+			: cJSON_IsFalse(json) ? "false"
+					      : "null");
 }
 
 void fields_print(const cJSON *json, int style, struct buf *out)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define ONE 0x3f800000u		/* 1.0f */
+#define ONE 0x3f800000u /* 1.0f */
 
 /*
  * Floats that may be NaN travel as bits: moving a signalling NaN through a
@@ -23,21 +23,18 @@ static inline uint32_t half_bits(uint32_t h)
 	b -= a;
 	uint32_t tiny;
 	memcpy(&tiny, &b, sizeof tiny);
-	return sign | (exponent == 0 ? tiny
-		: exponent == 0x0f800000 ? special : normal);
+	return sign | (exponent == 0 ? tiny : exponent == 0x0f800000 ? special : normal);
 }
 
 /* One texel of 1 or 2 words as four: missing ones are 0, 0, 1. */
-static inline void widen(const unsigned char *texel, size_t nchannel,
-	unsigned char *out)
+static inline void widen(const unsigned char *texel, size_t nchannel, unsigned char *out)
 {
 	uint32_t word[4] = { 0, 0, 0, ONE };
 	memcpy(word, texel, nchannel * 4);
 	memcpy(out, word, sizeof word);
 }
 
-void pixel_to_rgba32f(enum format format, const void *texel, size_t n,
-	float *out)
+void pixel_to_rgba32f(enum format format, const void *texel, size_t n, float *out)
 {
 	const unsigned char *in = texel;
 	unsigned char *to = (unsigned char *)out;
@@ -76,7 +73,7 @@ static inline uint8_t to_byte(uint32_t bits)
 {
 	float v;
 	memcpy(&v, &bits, sizeof v);
-	v = v > 0 ? v : 0;	/* NaN, too */
+	v = v > 0 ? v : 0; /* NaN, too */
 	v = v < 1 ? v : 1;
 	v *= 255;
 	int whole = (int)v;
@@ -97,8 +94,7 @@ static inline uint8_t half_byte(const unsigned char *p)
 	return to_byte(half_bits(h));
 }
 
-static void row_rgb8(enum format format, const unsigned char *in, size_t n,
-	uint8_t *to)
+static void row_rgb8(enum format format, const unsigned char *in, size_t n, uint8_t *to)
 {
 	switch (format) {
 	case FORMAT_RGBA32F:
@@ -132,12 +128,12 @@ static void row_rgb8(enum format format, const unsigned char *in, size_t n,
 	}
 }
 
-void pixel_to_rgb8(enum format format, const void *texel, int width,
-	int height, uint8_t *rgb)
+void pixel_to_rgb8(enum format format, const void *texel, int width, int height,
+    uint8_t *rgb)
 {
 	size_t n = (size_t)width, stride = n * format_bytes(format);
 	const unsigned char *in = texel;
 	for (int y = 0; y < height; y++)
 		row_rgb8(format, in + (size_t)(height - 1 - y) * stride, n,
-			rgb + (size_t)y * n * 3);
+		    rgb + (size_t)y * n * 3);
 }

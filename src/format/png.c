@@ -50,13 +50,13 @@ static void on_free(png_structp png, png_voidp p)
 
 /* Between setjmp and longjmp: no local of this function changes after it. */
 static int encode(const uint8_t *texel, int width, int height, int is_rgba,
-	struct sink *sink)
+    struct sink *sink)
 {
-	png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, sink,
-		on_error, on_warning, NULL, on_malloc, on_free);
+	png_structp png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, sink, on_error,
+	    on_warning, NULL, on_malloc, on_free);
 	if (!png)
 		return err_set(sink->err, STATUS_MACHINE,
-			"cannot encode a PNG: libpng does not start");
+		    "cannot encode a PNG: libpng does not start");
 	png_infop info = png_create_info_struct(png);
 	if (setjmp(sink->bail)) {
 		png_destroy_write_struct(&png, &info);
@@ -65,9 +65,8 @@ static int encode(const uint8_t *texel, int width, int height, int is_rgba,
 	size_t stride = (size_t)width * (is_rgba ? 4 : 3);
 	png_set_write_fn(png, sink, on_write, on_flush);
 	png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8,
-		is_rgba ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB,
-		PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-		PNG_FILTER_TYPE_DEFAULT);
+	    is_rgba ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+	    PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
 	/* One filter for all rows: choosing costs more than it saves. */
 	png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_SUB);
 	png_set_compression_level(png, 1);
@@ -80,7 +79,7 @@ static int encode(const uint8_t *texel, int width, int height, int is_rgba,
 }
 
 static int encode_to(const uint8_t *texel, int width, int height, int is_rgba,
-	struct buf *out, struct err *err)
+    struct buf *out, struct err *err)
 {
 	size_t start = out->len;
 	struct sink sink = { .out = out, .err = err };
@@ -93,13 +92,13 @@ static int encode_to(const uint8_t *texel, int width, int height, int is_rgba,
 }
 
 int png_encode(const uint8_t *rgb, int width, int height, struct buf *out,
-	struct err *err)
+    struct err *err)
 {
 	return encode_to(rgb, width, height, 0, out, err);
 }
 
-int png_encode_rgba(const uint8_t *rgba, int width, int height,
-	struct buf *out, struct err *err)
+int png_encode_rgba(const uint8_t *rgba, int width, int height, struct buf *out,
+    struct err *err)
 {
 	return encode_to(rgba, width, height, 1, out, err);
 }

@@ -9,7 +9,7 @@
 
 #define MAGIC "STSTATE1"
 #define NMAGIC 8
-#define START (NMAGIC + 4)	/* of the header's text */
+#define START (NMAGIC + 4) /* of the header's text */
 
 void state_release(struct state *state)
 {
@@ -21,7 +21,7 @@ void state_release(struct state *state)
 	free(state->storage);
 	free(state->project);
 	free(state->header);
-	*state = (struct state) { 0 };
+	*state = (struct state){ 0 };
 }
 
 static int buffer_by_name(const void *a, const void *b)
@@ -46,12 +46,11 @@ static const char buffer_format_words[] =
 #define FORMAT(name, word, ...) " " word
 #define TARGET(...)
 #include "project/format.def"
-	;
+    ;
 #define NFORMAT (sizeof buffer_format / sizeof buffer_format[0])
 
 /* Sets at and bytes behind the header. Returns the length of the file. */
-static int lay_out(struct state *state, size_t start, size_t *end,
-	struct err *err)
+static int lay_out(struct state *state, size_t start, size_t *end, struct err *err)
 {
 	size_t at = start;
 	for (size_t i = 0; i < state->nbuffer; i++) {
@@ -73,7 +72,7 @@ static int lay_out(struct state *state, size_t start, size_t *end,
 	return 0;
 too_large:
 	return err_set(err, STATUS_INPUT,
-		"a state of that size does not fit into memory");
+	    "a state of that size does not fit into memory");
 }
 
 /* The header in the ancestor's order of keys; empty tables are left out. */
@@ -98,24 +97,22 @@ static char *header_text(const struct state *state)
 			cJSON_AddNumberToObject(size, "width", b->width);
 			cJSON_AddNumberToObject(size, "height", b->height);
 		}
-		cJSON_AddStringToObject(formats, b->name,
-			format_name(b->format));
+		cJSON_AddStringToObject(formats, b->name, format_name(b->format));
 	}
 	for (size_t i = 0; i < state->nstorage; i++)
 		cJSON_AddNumberToObject(storage, state->storage[i].name,
-			(double)state->storage[i].bytes);
+		    (double)state->storage[i].bytes);
 	struct {
 		const char *key;
 		cJSON *table;
 	} optional[] = {
 		{ "buffer_dimensions", sizes },
 		{ "buffer_formats", formats },
-		{ "storage_buffers", storage }
+		{ "storage_buffers", storage },
 	};
 	for (int i = 0; i < 3; i++) {
 		if (optional[i].table->child)
-			cJSON_AddItemToObject(json, optional[i].key,
-				optional[i].table);
+			cJSON_AddItemToObject(json, optional[i].key, optional[i].table);
 		else
 			cJSON_Delete(optional[i].table);
 	}
@@ -129,26 +126,26 @@ int state_begin(struct state *state, struct buf *out, struct err *err)
 {
 	if (state->nbuffer > LIMIT_STATE_BUFFERS)
 		return err_set(err, STATUS_FAILED,
-			"a state has at most %d buffers, got %zu",
-			LIMIT_STATE_BUFFERS, state->nbuffer);
+		    "a state has at most %d buffers, got %zu", LIMIT_STATE_BUFFERS,
+		    state->nbuffer);
 	if (state->nstorage > LIMIT_STORAGE_NAMES)
 		return err_set(err, STATUS_FAILED,
-			"a state has at most %d storage buffers, got %zu",
-			LIMIT_STORAGE_NAMES, state->nstorage);
+		    "a state has at most %d storage buffers, got %zu",
+		    LIMIT_STORAGE_NAMES, state->nstorage);
 	if (state->nbuffer)
 		qsort(state->buffer, state->nbuffer, sizeof *state->buffer,
-			buffer_by_name);
+		    buffer_by_name);
 	if (state->nstorage)
 		qsort(state->storage, state->nstorage, sizeof *state->storage,
-			storage_by_name);
+		    storage_by_name);
 	free(state->header);
 	state->header = header_text(state);
 	state->version = 4;
 	size_t n = strlen(state->header), end;
 	if (n > LIMIT_STATE_HEADER)
 		return err_set(err, STATUS_FAILED,
-			"the state's header has %zu bytes, more than %u", n,
-			LIMIT_STATE_HEADER);
+		    "the state's header has %zu bytes, more than %u", n,
+		    LIMIT_STATE_HEADER);
 	if (lay_out(state, START + n, &end, err) < 0)
 		return -1;
 	buf_add(out, MAGIC, NMAGIC);
@@ -174,39 +171,35 @@ static int read_names(const struct fields *f, struct state *out)
 		return -1;
 	for (const cJSON *c = list->child; c; c = c->next) {
 		if (!cJSON_IsString(c) || fields_is_blank(c->valuestring))
-			return fields_fail(f, c, "buffers",
-				"a buffer needs a name");
+			return fields_fail(f, c, "buffers", "a buffer needs a name");
 		if (find_buffer(out, c->valuestring))
 			return fields_fail(f, c, "buffers",
-				"the buffer '%.64s' is listed twice",
-				c->valuestring);
+			    "the buffer '%.64s' is listed twice", c->valuestring);
 		if (out->nbuffer == LIMIT_STATE_BUFFERS)
-			return fields_fail(f, c, "buffers",
-				"more than %d buffers", LIMIT_STATE_BUFFERS);
+			return fields_fail(f, c, "buffers", "more than %d buffers",
+			    LIMIT_STATE_BUFFERS);
 		if (!out->buffer)
-			out->buffer = xcalloc(LIMIT_STATE_BUFFERS,
-				sizeof *out->buffer);
-		out->buffer[out->nbuffer++] = (struct state_buffer) {
+			out->buffer = xcalloc(LIMIT_STATE_BUFFERS, sizeof *out->buffer);
+		out->buffer[out->nbuffer++] = (struct state_buffer){
 			.name = xstrdup(c->valuestring),
 			.width = out->width,
 			.height = out->height,
-			.format = FORMAT_RGBA32F
+			.format = FORMAT_RGBA32F,
 		};
 	}
 	return 0;
 }
 
 /* An optional table that came with a version. Null when absent. */
-static int read_table(const struct fields *f, const char *key, int version,
-	int since, const cJSON **out)
+static int read_table(const struct fields *f, const char *key, int version, int since,
+    const cJSON **out)
 {
 	*out = NULL;
 	if (fields_container(f, key, 0, DOC_TABLE, out) < 0)
 		return -1;
 	if (*out && version < since)
 		return fields_fail(f, *out, key,
-			"'%s' needs format %d, but this is format %d", key,
-			since, version);
+		    "'%s' needs format %d, but this is format %d", key, since, version);
 	return 0;
 }
 
@@ -226,12 +219,14 @@ static int read_sizes(const struct fields *f, struct state *out)
 			return unlisted(f, c, "buffer_dimensions");
 		if (!cJSON_IsObject(c))
 			return fields_fail(f, c, "buffer_dimensions",
-				"'%.64s' must be an object", c->string);
-		struct fields size = { .doc = f->doc, .object = c,
-			.where = "buffer_dimensions", .err = f->err };
+			    "'%.64s' must be an object", c->string);
+		struct fields size = { .doc = f->doc,
+			.object = c,
+			.where = "buffer_dimensions",
+			.err = f->err };
 		long long w, h;
-		if (fields_int(&size, "width", 1, 1, LIMIT_SIZE, &w) < 0
-			|| fields_int(&size, "height", 1, 1, LIMIT_SIZE, &h) < 0)
+		if (fields_int(&size, "width", 1, 1, LIMIT_SIZE, &w) < 0 ||
+		    fields_int(&size, "height", 1, 1, LIMIT_SIZE, &h) < 0)
 			return -1;
 		b->width = (int)w;
 		b->height = (int)h;
@@ -251,20 +246,22 @@ static int read_formats(const struct fields *f, struct state *out)
 		if (!b)
 			return unlisted(f, c, "buffer_formats");
 		size_t k = 0;
-		while (k < NFORMAT && !(cJSON_IsString(c) && strcmp(
-			c->valuestring, format_name(buffer_format[k])) == 0))
+		while (k < NFORMAT &&
+		    !(cJSON_IsString(c) &&
+			strcmp(c->valuestring, format_name(buffer_format[k])) == 0))
 			k++;
 		if (k == NFORMAT)
 			return fields_fail(f, c, "buffer_formats",
-				"the format of '%.64s' must be one of:%s",
-				c->string, buffer_format_words);
+			    "the format of '%.64s' must be one of:%s", c->string,
+			    buffer_format_words);
 		b->format = buffer_format[k];
 		n++;
 	}
 	if (out->version >= 3 && n != out->nbuffer)
-		return fields_fail(f, table ? table : f->object,
-			"buffer_formats", "expected a format for each of the "
-			"%zu buffers, got %zu", out->nbuffer, n);
+		return fields_fail(f, table ? table : f->object, "buffer_formats",
+		    "expected a format for each of the "
+		    "%zu buffers, got %zu",
+		    out->nbuffer, n);
 	return 0;
 }
 
@@ -275,27 +272,27 @@ static int read_storage(const struct fields *f, struct state *out)
 		return -1;
 	if (!table || !table->child)
 		return 0;
-	struct fields entry = { .doc = f->doc, .object = table,
-		.where = "storage_buffers", .err = f->err };
+	struct fields entry = { .doc = f->doc,
+		.object = table,
+		.where = "storage_buffers",
+		.err = f->err };
 	out->storage = xcalloc(LIMIT_STORAGE_NAMES, sizeof *out->storage);
 	for (const cJSON *c = table->child; c; c = c->next) {
 		long long bytes;
 		if (fields_is_blank(c->string))
 			return fields_fail(f, c, "storage_buffers",
-				"a storage buffer needs a name");
+			    "a storage buffer needs a name");
 		if (out->nstorage == LIMIT_STORAGE_NAMES)
 			return fields_fail(f, c, "storage_buffers",
-				"more than %d storage buffers",
-				LIMIT_STORAGE_NAMES);
+			    "more than %d storage buffers", LIMIT_STORAGE_NAMES);
 		if (fields_int(&entry, c->string, 1, 1, LLONG_MAX, &bytes) < 0)
 			return -1;
-		out->storage[out->nstorage++] = (struct state_storage) {
+		out->storage[out->nstorage++] = (struct state_storage){
 			.name = xstrdup(c->string),
-			.bytes = (uint64_t)bytes
+			.bytes = (uint64_t)bytes,
 		};
 	}
-	qsort(out->storage, out->nstorage, sizeof *out->storage,
-		storage_by_name);
+	qsort(out->storage, out->nstorage, sizeof *out->storage, storage_by_name);
 	return 0;
 }
 
@@ -303,48 +300,47 @@ static int read_header(const struct fields *f, struct state *out)
 {
 	long long version, width, height, frame;
 	const char *project = NULL;
-	if (fields_int(f, "format", 1, 1, 4, &version) < 0
-		|| fields_string(f, "project", 1, &project) < 0
-		|| fields_int(f, "width", 1, 1, LIMIT_SIZE, &width) < 0
-		|| fields_int(f, "height", 1, 1, LIMIT_SIZE, &height) < 0
-		|| fields_number(f, "fps", 1, 0, LIMIT_FPS, &out->fps) < 0
-		|| fields_number(f, "time", 1, 0, 1e300, &out->time) < 0
-		|| fields_int(f, "frame", 1, 0, INT_MAX, &frame) < 0)
+	if (fields_int(f, "format", 1, 1, 4, &version) < 0 ||
+	    fields_string(f, "project", 1, &project) < 0 ||
+	    fields_int(f, "width", 1, 1, LIMIT_SIZE, &width) < 0 ||
+	    fields_int(f, "height", 1, 1, LIMIT_SIZE, &height) < 0 ||
+	    fields_number(f, "fps", 1, 0, LIMIT_FPS, &out->fps) < 0 ||
+	    fields_number(f, "time", 1, 0, 1e300, &out->time) < 0 ||
+	    fields_int(f, "frame", 1, 0, INT_MAX, &frame) < 0)
 		return -1;
 	if (out->fps == 0)
 		return fields_fail(f, fields_get(f, "fps", 1), "fps",
-			"'fps' must be greater than 0");
+		    "'fps' must be greater than 0");
 	if (fields_is_blank(project))
 		return fields_fail(f, fields_get(f, "project", 1), "project",
-			"'project' must not be blank");
+		    "'project' must not be blank");
 	out->version = (int)version;
 	out->project = xstrdup(project);
 	out->width = (int)width;
 	out->height = (int)height;
 	out->frame = (int)frame;
-	if (read_names(f, out) < 0 || read_sizes(f, out) < 0
-		|| read_formats(f, out) < 0)
+	if (read_names(f, out) < 0 || read_sizes(f, out) < 0 || read_formats(f, out) < 0)
 		return -1;
 	return read_storage(f, out);
 }
 
-int state_read(const char *name, const void *data, size_t n,
-	struct state *out, struct err *err)
+int state_read(const char *name, const void *data, size_t n, struct state *out,
+    struct err *err)
 {
 	const char *bytes = data;
 	struct doc doc = { 0 };
 	int rc = -1;
-	*out = (struct state) { 0 };
+	*out = (struct state){ 0 };
 	if (n < START || memcmp(bytes, MAGIC, NMAGIC) != 0) {
 		err_set(err, STATUS_INPUT,
-			"this is not a state: it does not start with '" MAGIC "'");
+		    "this is not a state: it does not start with '" MAGIC "'");
 		goto out;
 	}
 	uint32_t nheader = get_u32le(bytes + NMAGIC);
 	if (!nheader || nheader > LIMIT_STATE_HEADER || nheader > n - START) {
 		err_set(err, STATUS_INPUT,
-			"the state's header cannot have %lu bytes in a file of %zu",
-			(unsigned long)nheader, n);
+		    "the state's header cannot have %lu bytes in a file of %zu",
+		    (unsigned long)nheader, n);
 		goto out;
 	}
 	out->header = xstrndup(bytes + START, nheader);
@@ -361,8 +357,10 @@ int state_read(const char *name, const void *data, size_t n,
 	if (lay_out(out, START + nheader, &end, err) < 0)
 		goto out;
 	if (end != n) {
-		err_set(err, STATUS_INPUT, "the state has %zu bytes, but its "
-			"header calls for %zu", n, end);
+		err_set(err, STATUS_INPUT,
+		    "the state has %zu bytes, but its "
+		    "header calls for %zu",
+		    n, end);
 		goto out;
 	}
 	rc = 0;

@@ -15,19 +15,20 @@ struct writer {
 	const struct source *source;
 	const struct image *image;
 	cJSON *nodes, *links;
-	cJSON *asset;		/* of "stbuild": what nodes cannot say */
-	struct map names;	/* of nodes */
-	char *is_used;		/* an asset each */
-	char **feedback;	/* a pass each: its LastFrame node, or null */
+	cJSON *asset;     /* of "stbuild": what nodes cannot say */
+	struct map names; /* of nodes */
+	char *is_used;    /* an asset each */
+	char **feedback;  /* a pass each: its LastFrame node, or null */
 	size_t nfeedback;
-	char *keyboard, *music;	/* nodes, or null */
+	char *keyboard, *music; /* nodes, or null */
 	struct err *err;
 };
 
 static const char *shader_type(enum pass_kind kind)
 {
-	return kind == PASS_CUBEMAP ? "CubeMap" : kind == PASS_COMPUTE
-		? "Compute" : "Image";
+	return kind == PASS_CUBEMAP ? "CubeMap"
+	    : kind == PASS_COMPUTE  ? "Compute"
+				    : "Image";
 }
 
 static cJSON *format_json(enum format format)
@@ -46,8 +47,8 @@ static cJSON *add_node(struct writer *w, const char *class, const char *name)
 }
 
 /* A node of our own: its name gives way to those of the project. */
-static char *add_generated(struct writer *w, const char *class,
-	const char *name, cJSON **out)
+static char *add_generated(struct writer *w, const char *class, const char *name,
+    cJSON **out)
 {
 	char *unique = xstrdup(name);
 	for (int k = 2; map_gets(&w->names, unique) != MAP_NONE; k++) {
@@ -100,8 +101,7 @@ static cJSON *asset_extras(struct writer *w, const char *name)
  * still holds its bytes, with a size that does not fit them: other readers
  * refuse it, which is better than a wrong picture.
  */
-static void add_volume(struct writer *w, const char *name,
-	const struct image *image)
+static void add_volume(struct writer *w, const char *name, const struct image *image)
 {
 	cJSON *node = add_node(w, "Volume", name);
 	int size = image->width;
@@ -110,8 +110,8 @@ static void add_volume(struct writer *w, const char *name,
 	cJSON_AddNumberToObject(node, "size", size);
 	cJSON_AddNumberToObject(node, "channels", image->channels);
 	add_data(node, image->data, image->ndata);
-	if (image->width == size && image->height == size
-		&& image->depth == size && !image->is_float)
+	if (image->width == size && image->height == size && image->depth == size &&
+	    !image->is_float)
 		return;
 	cJSON *extras = asset_extras(w, name);
 	cJSON_AddNumberToObject(extras, "width", image->width);
@@ -138,8 +138,7 @@ static void add_asset(struct writer *w, size_t i)
 	}
 	add_rgba8(node, image);
 	if (image->channels == 1)
-		cJSON_AddNumberToObject(asset_extras(w, asset->name),
-			"channels", 1);
+		cJSON_AddNumberToObject(asset_extras(w, asset->name), "channels", 1);
 }
 
 static void add_pass(struct writer *w, int p)
@@ -161,15 +160,13 @@ static void add_pass(struct writer *w, int p)
 	if (pass->nextra_output) {
 		list = cJSON_AddArrayToObject(node, "extraRenderFormats");
 		for (int i = 0; i < pass->nextra_output; i++)
-			cJSON_AddItemToArray(list, format_json(
-				pass->extra_output[i]));
+			cJSON_AddItemToArray(list, format_json(pass->extra_output[i]));
 	}
 	if (pass->kind == PASS_COMPUTE) {
 		cJSON_AddItemToObject(node, "localSize",
-			cJSON_CreateIntArray(vp->local_size, 3));
+		    cJSON_CreateIntArray(vp->local_size, 3));
 		if (vp->iterations != 1)
-			cJSON_AddNumberToObject(node, "iterations",
-				vp->iterations);
+			cJSON_AddNumberToObject(node, "iterations", vp->iterations);
 	}
 	if (!pass->nstorage)
 		return;
@@ -183,18 +180,20 @@ static void add_pass(struct writer *w, int p)
 	}
 }
 
-static void add_link(struct writer *w, const char *start, const char *end,
-	int slot, enum filter filter, enum wrap wrap, int output)
+static void add_link(struct writer *w, const char *start, const char *end, int slot,
+    enum filter filter, enum wrap wrap, int output)
 {
 	cJSON *link = cJSON_CreateObject();
 	cJSON_AddItemToArray(w->links, link);
 	cJSON_AddStringToObject(link, "start", start);
 	cJSON_AddStringToObject(link, "end", end);
 	cJSON_AddNumberToObject(link, "slot", slot);
-	cJSON_AddStringToObject(link, "filter", filter == FILTER_MIPMAP
-		? "Mipmap" : filter == FILTER_NEAREST ? "Nearest" : "Linear");
-	cJSON_AddStringToObject(link, "wrapMode", wrap == WRAP_CLAMP
-		? "Clamp" : "Repeat");
+	cJSON_AddStringToObject(link, "filter",
+	    filter == FILTER_MIPMAP        ? "Mipmap"
+		: filter == FILTER_NEAREST ? "Nearest"
+					   : "Linear");
+	cJSON_AddStringToObject(link, "wrapMode",
+	    wrap == WRAP_CLAMP ? "Clamp" : "Repeat");
 	if (output)
 		cJSON_AddNumberToObject(link, "sourceOutput", output);
 }
@@ -207,21 +206,20 @@ static const char *feedback_of(struct writer *w, int p)
 		snprintf(name, sizeof name, "__feedback_%zu", w->nfeedback++);
 		w->feedback[p] = add_generated(w, "LastFrame", name, &node);
 		cJSON_AddStringToObject(node, "ref", w->m->pass[p].name);
-		cJSON_AddStringToObject(node, "type",
-			shader_type(w->m->pass[p].kind));
+		cJSON_AddStringToObject(node, "type", shader_type(w->m->pass[p].kind));
 	}
 	return w->feedback[p];
 }
 
 static int add_input(struct writer *w, const struct pass *pass,
-	const struct input_ref *in)
+    const struct input_ref *in)
 {
 	const char *start = NULL;
 	cJSON *node;
 	switch (in->kind) {
 	case INPUT_PASS:
 		start = in->is_previous ? feedback_of(w, in->pass)
-			: w->m->pass[in->pass].name;
+					: w->m->pass[in->pass].name;
 		break;
 	case INPUT_TEXTURE:
 	case INPUT_CUBEMAP:
@@ -230,8 +228,7 @@ static int add_input(struct writer *w, const struct pass *pass,
 		break;
 	case INPUT_KEYBOARD:
 		if (!w->keyboard)
-			w->keyboard = add_generated(w, "Keyboard", "keyboard",
-				&node);
+			w->keyboard = add_generated(w, "Keyboard", "keyboard", &node);
 		start = w->keyboard;
 		break;
 	case INPUT_MUSIC:
@@ -241,12 +238,13 @@ static int add_input(struct writer *w, const struct pass *pass,
 		break;
 	case INPUT_VIDEO:
 	case INPUT_WEBCAM:
-		return err_set(w->err, STATUS_INPUT, "pass '%s' reads %s "
-			"input, which an STTF document cannot contain", pass->name,
-			input_kind_name(in->kind));
+		return err_set(w->err, STATUS_INPUT,
+		    "pass '%s' reads %s "
+		    "input, which an STTF document cannot contain",
+		    pass->name, input_kind_name(in->kind));
 	}
 	add_link(w, start, pass->name, in->channel, in->filter, in->wrap,
-		in->is_previous ? 0 : in->output);
+	    in->is_previous ? 0 : in->output);
 	return 0;
 }
 
@@ -254,15 +252,17 @@ static int add_input(struct writer *w, const struct pass *pass,
 static cJSON *uniforms_json(const struct variant *v)
 {
 	static const char *const type_name[] = {
-		[VALUE_FLOAT] = "Float", [VALUE_INT] = "Int",
-		[VALUE_BOOL] = "Int", [VALUE_VEC2] = "Vec2",
-		[VALUE_VEC3] = "Vec3", [VALUE_VEC4] = "Vec4"
+		[VALUE_FLOAT] = "Float",
+		[VALUE_INT] = "Int",
+		[VALUE_BOOL] = "Int",
+		[VALUE_VEC2] = "Vec2",
+		[VALUE_VEC3] = "Vec3",
+		[VALUE_VEC4] = "Vec4",
 	};
 	cJSON *table = cJSON_CreateObject();
 	for (size_t i = 0; i < v->manifest->nuniform; i++) {
 		struct value value = v->base[i];
-		cJSON *u = cJSON_AddObjectToObject(table,
-			v->manifest->uniform[i].name);
+		cJSON *u = cJSON_AddObjectToObject(table, v->manifest->uniform[i].name);
 		cJSON_AddStringToObject(u, "type", type_name[value.type]);
 		if (value.type == VALUE_BOOL)
 			value.type = VALUE_INT;
@@ -281,14 +281,11 @@ static cJSON *declarations_json(const struct variant *v)
 		cJSON_AddItemToArray(list, item);
 		cJSON_AddStringToObject(item, "name", u->name);
 		cJSON_AddStringToObject(item, "type", value_type_name(u->type));
-		cJSON_AddItemToObject(item, "default",
-			value_to_json(&v->base[i]));
+		cJSON_AddItemToObject(item, "default", value_to_json(&v->base[i]));
 		if (u->has_min)
-			cJSON_AddItemToObject(item, "min",
-				value_to_json(&u->min));
+			cJSON_AddItemToObject(item, "min", value_to_json(&u->min));
 		if (u->has_max)
-			cJSON_AddItemToObject(item, "max",
-				value_to_json(&u->max));
+			cJSON_AddItemToObject(item, "max", value_to_json(&u->max));
 		if (u->has_step)
 			cJSON_AddNumberToObject(item, "step", u->step);
 	}
@@ -308,9 +305,8 @@ static cJSON *timeline_json(const struct variant *v)
 		for (size_t k = 0; k < step->nset; k++) {
 			int u = step->set[k].uniform;
 			if (!v->is_set[u])
-				cJSON_AddItemToObject(set,
-					v->manifest->uniform[u].name,
-					value_to_json(&step->set[k].value));
+				cJSON_AddItemToObject(set, v->manifest->uniform[u].name,
+				    value_to_json(&step->set[k].value));
 		}
 		if (set->child)
 			cJSON_AddItemToObject(item, "set", set);
@@ -318,13 +314,13 @@ static cJSON *timeline_json(const struct variant *v)
 			cJSON_Delete(set);
 		if (step->has_mouse)
 			cJSON_AddItemToObject(item, "mouse",
-				cJSON_CreateFloatArray(step->mouse, 4));
+			    cJSON_CreateFloatArray(step->mouse, 4));
 		if (step->has_keys) {
 			cJSON *keys = cJSON_AddObjectToObject(item, "keys");
 			cJSON *down = cJSON_AddArrayToObject(keys, "down");
 			for (size_t k = 0; k < step->nkey; k++)
 				cJSON_AddItemToArray(down,
-					cJSON_CreateNumber(step->key[k]));
+				    cJSON_CreateNumber(step->key[k]));
 		}
 	}
 	return list;
@@ -336,11 +332,10 @@ static void add_date(cJSON *json, const struct date *date)
 	struct buf text = BUF_INIT;
 	double whole = floor(date->second);
 	buf_addf(&text, "%04d-%02d-%02dT%02d:%02d:%02d", date->year, date->month,
-		date->day, date->hour, date->minute, (int)whole);
+	    date->day, date->hour, date->minute, (int)whole);
 	if (date->second > whole) {
 		char fraction[16];
-		int n = snprintf(fraction, sizeof fraction, "%.9f",
-			date->second - whole);
+		int n = snprintf(fraction, sizeof fraction, "%.9f", date->second - whole);
 		while (n && fraction[n - 1] == '0')
 			fraction[--n] = '\0';
 		/* Less than half a nanosecond, or more than the last one. */
@@ -367,13 +362,12 @@ static cJSON *extras_json(struct writer *w)
 	} optional[] = {
 		{ "asset", w->asset },
 		{ "timeline", timeline_json(w->v) },
-		{ "uniform", declarations_json(w->v) }
+		{ "uniform", declarations_json(w->v) },
 	};
 	w->asset = NULL;
 	for (int i = 0; i < 3; i++) {
 		if (optional[i].value->child)
-			cJSON_AddItemToObject(json, optional[i].key,
-				optional[i].value);
+			cJSON_AddItemToObject(json, optional[i].key, optional[i].value);
 		else
 			cJSON_Delete(optional[i].value);
 	}
@@ -396,7 +390,9 @@ static void mark_used(struct writer *w)
 static void add_project(struct writer *w)
 {
 	static const enum asset_kind order[] = {
-		ASSET_TEXTURE, ASSET_CUBEMAP, ASSET_VOLUME
+		ASSET_TEXTURE,
+		ASSET_CUBEMAP,
+		ASSET_VOLUME,
 	};
 	for (int k = 0; k < 3; k++)
 		for (size_t i = 0; i < w->m->nasset; i++)
@@ -419,25 +415,27 @@ static int add_inputs(struct writer *w)
 	}
 	cJSON *node;
 	char *output = add_generated(w, "RenderOutput", "Output", &node);
-	add_link(w, m->pass[m->image].name, output, 0, FILTER_LINEAR, WRAP_CLAMP,
-		0);
+	add_link(w, m->pass[m->image].name, output, 0, FILTER_LINEAR, WRAP_CLAMP, 0);
 	free(output);
 	return 0;
 }
 
 int sttf_write(const struct variant *v, const struct source *source,
-	const struct image *image, struct buf *out, struct err *err)
+    const struct image *image, struct buf *out, struct err *err)
 {
 	const struct manifest *m = v->manifest;
 	cJSON *root = cJSON_CreateObject();
 	struct writer w = {
-		.v = v, .m = m, .source = source, .image = image,
+		.v = v,
+		.m = m,
+		.source = source,
+		.image = image,
 		.nodes = cJSON_AddArrayToObject(root, "nodes"),
 		.links = cJSON_AddArrayToObject(root, "links"),
 		.asset = cJSON_CreateObject(),
 		.is_used = xcalloc(m->nasset + 1, 1),
 		.feedback = xcalloc(m->npass + 1, sizeof *w.feedback),
-		.err = err
+		.err = err,
 	};
 	cJSON *metadata = cJSON_AddObjectToObject(root, "metadata");
 	cJSON_AddStringToObject(metadata, "Name", m->name);

@@ -33,11 +33,10 @@ cJSON *git_json(const struct git_state *git)
 		return cJSON_CreateNull();
 	cJSON *json = cJSON_CreateObject();
 	cJSON_AddStringToObject(json, "commit", git->head.id);
-	cJSON_AddItemToObject(json, "describe",
-		string_or_null(git->head.describe));
+	cJSON_AddItemToObject(json, "describe", string_or_null(git->head.describe));
 	cJSON_AddItemToObject(json, "branch", string_or_null(git->head.branch));
 	cJSON_AddItemToObject(json, "committed_at",
-		string_or_null(git->head.committed_at));
+	    string_or_null(git->head.committed_at));
 	cJSON_AddBoolToObject(json, "dirty", git->ndirty > 0);
 	cJSON *dirty = cJSON_AddArrayToObject(json, "dirty_inputs");
 	for (size_t i = 0; i < git->ndirty; i++)
@@ -54,8 +53,7 @@ static cJSON *uniforms_json(const struct keys *k, int frame)
 
 	variant_values(v, frame, value);
 	for (size_t u = 0; u < m->nuniform; u++)
-		cJSON_AddItemToObject(json, m->uniform[u].name,
-			value_to_json(&value[u]));
+		cJSON_AddItemToObject(json, m->uniform[u].name, value_to_json(&value[u]));
 	free(value);
 	return json;
 }
@@ -73,7 +71,7 @@ static cJSON *timings_json(const struct trace_facts *f)
 		cJSON_AddNumberToObject(t, "width", w);
 		cJSON_AddNumberToObject(t, "height", h);
 		cJSON_AddNumberToObject(t, "gpu_nanoseconds",
-			(double)f->timing[i].gpu_ns);
+		    (double)f->timing[i].gpu_ns);
 		cJSON_AddItemToArray(json, t);
 	}
 	return json;
@@ -88,16 +86,15 @@ static cJSON *diagnostics_json(const struct graph *g)
 	for (size_t i = 0; i < d.nitem; i++) {
 		cJSON *item = cJSON_CreateObject();
 		cJSON_AddStringToObject(item, "level",
-			d.item[i].level == DIAGNOSTIC_ERROR ?
-			"error" : "warning");
+		    d.item[i].level == DIAGNOSTIC_ERROR ? "error" : "warning");
 		cJSON_AddStringToObject(item, "code", d.item[i].code);
 		cJSON_AddStringToObject(item, "message", d.item[i].message);
 		if (d.item[i].npass > 0) {
 			cJSON *passes = cJSON_AddArrayToObject(item, "passes");
 			for (size_t p = 0; p < d.item[i].npass; p++)
 				cJSON_AddItemToArray(passes,
-					cJSON_CreateString(g->manifest->pass[
-					d.item[i].pass[p]].name));
+				    cJSON_CreateString(
+					g->manifest->pass[d.item[i].pass[p]].name));
 		}
 		cJSON_AddItemToArray(json, item);
 	}
@@ -137,17 +134,13 @@ static cJSON *synchronization_json(const struct graph *g)
 		cJSON *list = cJSON_AddArrayToObject(users, g->storage[s]);
 		for (size_t p = 0; p < m->npass; p++)
 			for (size_t i = 0; i < m->pass[p].nstorage; i++) {
-				const struct storage *st =
-					&m->pass[p].storage[i];
+				const struct storage *st = &m->pass[p].storage[i];
 				if (strcmp(st->name, g->storage[s]) != 0)
 					continue;
 				cJSON *user = cJSON_CreateObject();
-				cJSON_AddStringToObject(user, "pass",
-					m->pass[p].name);
-				cJSON_AddNumberToObject(user, "binding",
-					st->binding);
-				cJSON_AddNumberToObject(user, "size",
-					(double)st->size);
+				cJSON_AddStringToObject(user, "pass", m->pass[p].name);
+				cJSON_AddNumberToObject(user, "binding", st->binding);
+				cJSON_AddNumberToObject(user, "size", (double)st->size);
 				cJSON_AddItemToArray(list, user);
 			}
 	}
@@ -183,14 +176,14 @@ static void add_ours(cJSON *json, const struct trace_facts *f)
 	for (size_t i = 0; i < scene->graph->norder; i++) {
 		int p = scene->graph->order[i];
 		if (scene->graph->is_reached[p])
-			add_sha(keys, m->pass[p].name, keys_plain(f->keys,
-				keys_node(f->keys, p, f->frame)));
+			add_sha(keys, m->pass[p].name,
+			    keys_plain(f->keys, keys_node(f->keys, p, f->frame)));
 	}
 	cJSON *inputs = cJSON_AddObjectToObject(json, "inputs");
 	for (size_t i = 0; i < f->inputs->ninput; i++)
 		if (!f->inputs->input[i].is_absent)
 			add_sha(inputs, f->inputs->input[i].path,
-				&f->inputs->input[i].sha);
+			    &f->inputs->input[i].sha);
 	cJSON *tool = cJSON_AddObjectToObject(json, "tool");
 	cJSON_AddStringToObject(tool, "name", "stbuild");
 	cJSON_AddStringToObject(tool, "version", STBUILD_VERSION);
@@ -212,16 +205,14 @@ cJSON *trace_json(const struct trace_facts *f)
 	cJSON_AddNumberToObject(json, "fps", v->fps);
 	cJSON_AddNumberToObject(json, "frame", f->frame);
 	cJSON_AddNumberToObject(json, "time", (double)f->frame / v->fps);
-	cJSON_AddItemToObject(json, "uniforms",
-		uniforms_json(f->keys, f->frame));
+	cJSON_AddItemToObject(json, "uniforms", uniforms_json(f->keys, f->frame));
 	cJSON_AddItemToObject(json, "resolved_manifest", variant_manifest(v));
 	add_hashes(json, f);
 	cJSON_AddItemToObject(json, "pass_timings", timings_json(f));
 	cJSON_AddItemToObject(json, "graph_diagnostics", diagnostics_json(g));
 	/* Its place; the header comes with the file. */
 	cJSON_AddNullToObject(json, "state_header");
-	cJSON_AddItemToObject(json, "synchronization",
-		synchronization_json(g));
+	cJSON_AddItemToObject(json, "synchronization", synchronization_json(g));
 	add_ours(json, f);
 	return json;
 }

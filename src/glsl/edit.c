@@ -7,7 +7,7 @@
 void edits_add(struct edits *e, size_t token, enum edit_kind kind, char *text)
 {
 	e->edit = array_grow(e->edit, e->nedit, &e->cap, sizeof *e->edit);
-	e->edit[e->nedit] = (struct edit) { token, e->nedit, kind, text };
+	e->edit[e->nedit] = (struct edit){ token, e->nedit, kind, text };
 	e->nedit++;
 }
 
@@ -32,5 +32,5 @@ void edits_release(struct edits *e)
 	for (size_t i = 0; i < e->nedit; i++)
 		free(e->edit[i].text);
 	free(e->edit);
-	*e = (struct edits) { .nedit = 0 };
+	*e = (struct edits){ .nedit = 0 };
 }

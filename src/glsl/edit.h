@@ -8,9 +8,9 @@
 enum edit_kind { EDIT_BEFORE, EDIT_WITH, EDIT_AFTER };
 
 struct edit {
-	size_t token, number;	/* number: of equal ones, the order of coming */
+	size_t token, number; /* number: of equal ones, the order of coming */
 	enum edit_kind kind;
-	char *text;		/* owned; for EDIT_WITH "" leaves the token out */
+	char *text; /* owned; for EDIT_WITH "" leaves the token out */
 };
 
 struct edits {

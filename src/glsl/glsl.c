@@ -34,8 +34,7 @@ static size_t newline_at(const char *p, const char *end)
 static int peek(struct cursor *c)
 {
 	size_t n;
-	while (c->p < c->end && *c->p == '\\'
-		&& (n = newline_at(c->p + 1, c->end))) {
+	while (c->p < c->end && *c->p == '\\' && (n = newline_at(c->p + 1, c->end))) {
 		c->p += 1 + n;
 		c->line++;
 	}
@@ -97,9 +96,8 @@ static void take_number(struct cursor *c)
 		int byte = peek_next(c, &next);
 		if (is_digit(byte) || is_letter(byte) || byte == '.')
 			*c = next;
-		else if (!is_hex && (was | 0x20) == 'e'
-			&& (byte == '+' || byte == '-')
-			&& is_digit(peek_next(&next, &digit)))
+		else if (!is_hex && (was | 0x20) == 'e' && (byte == '+' || byte == '-') &&
+		    is_digit(peek_next(&next, &digit)))
 			*c = digit;
 		else
 			break;
@@ -114,24 +112,24 @@ static void take_punct(struct cursor *c)
 	int b = peek_next(c, &second);
 	if ((a == '<' || a == '>') && b == a && peek_next(&second, &third) == '=')
 		*c = third;
-	else if (b >= 0 && ((b == '=' && strchr("+-*/%<>=!&|^", a))
-		|| (b == a && strchr("+-<>&|^#", a))))
+	else if (b >= 0 &&
+	    ((b == '=' && strchr("+-*/%<>=!&|^", a)) ||
+		(b == a && strchr("+-<>&|^#", a))))
 		*c = second;
 	c->p++;
 }
 
-static void add_token(struct glsl *g, enum glsl_kind kind,
-	const struct cursor *from, const struct cursor *to, int is_directive,
-	int is_spaced)
+static void add_token(struct glsl *g, enum glsl_kind kind, const struct cursor *from,
+    const struct cursor *to, int is_directive, int is_spaced)
 {
 	g->token = array_grow(g->token, g->ntoken, &g->cap, sizeof *g->token);
-	g->token[g->ntoken++] = (struct glsl_token) {
+	g->token[g->ntoken++] = (struct glsl_token){
 		.at = (uint32_t)(from->p - g->text),
 		.len = (uint32_t)(to->p - from->p),
 		.line = from->line,
 		.kind = (unsigned char)kind,
 		.is_directive = (unsigned char)is_directive,
-		.is_spaced = (unsigned char)is_spaced
+		.is_spaced = (unsigned char)is_spaced,
 	};
 }
 
@@ -139,7 +137,7 @@ void glsl_lex(struct glsl *g, const char *text, size_t n)
 {
 	if (n >= UINT32_MAX)
 		BUG("a GLSL text of %zu bytes", n);
-	*g = (struct glsl) { .text = text, .ntext = n };
+	*g = (struct glsl){ .text = text, .ntext = n };
 	struct cursor c = { text, text + n, 1 }, next;
 	int is_spaced = 0, is_directive = 0, is_line_start = 1;
 	int byte;
@@ -170,7 +168,7 @@ void glsl_lex(struct glsl *g, const char *text, size_t n)
 					skip_line_comment(&c);
 				else if (!skip_block_comment(&c))
 					add_token(g, GLSL_PUNCT, &start, &mark,
-						is_directive, is_spaced);
+					    is_directive, is_spaced);
 				is_spaced = 1;
 				continue;
 			}
@@ -180,8 +178,8 @@ void glsl_lex(struct glsl *g, const char *text, size_t n)
 		if (is_letter(byte)) {
 			kind = GLSL_WORD;
 			take_word(&c);
-		} else if (is_digit(byte)
-			|| (byte == '.' && is_digit(peek_next(&c, &next)))) {
+		} else if (is_digit(byte) ||
+		    (byte == '.' && is_digit(peek_next(&c, &next)))) {
 			kind = GLSL_NUMBER;
 			take_number(&c);
 		} else if (byte == '#' && is_line_start) {
@@ -206,13 +204,13 @@ void glsl_release(struct glsl *g)
 		return;
 	free(g->token);
 	free(g->is_kept);
-	*g = (struct glsl) { 0 };
+	*g = (struct glsl){ 0 };
 }
 
 /* Tokens ------------------------------------------------------------------- */
 
-const char *glsl_token_text(const struct glsl *g, size_t token,
-	struct buf *scratch, size_t *n)
+const char *glsl_token_text(const struct glsl *g, size_t token, struct buf *scratch,
+    size_t *n)
 {
 	const struct glsl_token *t = &g->token[token];
 	const char *text = g->text + t->at;
@@ -294,8 +292,8 @@ void glsl_uniforms(const struct glsl *g, struct map *names)
 			size_t n, next = i + 1;
 			while (next < g->ntoken && g->token[next].is_directive)
 				next++;
-			if (!glsl_is(g, next, ";") && !glsl_is(g, next, ",")
-				&& !glsl_is(g, next, "[") && !glsl_is(g, next, "="))
+			if (!glsl_is(g, next, ";") && !glsl_is(g, next, ",") &&
+			    !glsl_is(g, next, "[") && !glsl_is(g, next, "="))
 				continue;
 			const char *name = glsl_token_text(g, i, &scratch, &n);
 			map_put(names, name, n, 1);
@@ -306,13 +304,13 @@ void glsl_uniforms(const struct glsl *g, struct map *names)
 
 /* Functions ---------------------------------------------------------------- */
 
-struct scan {			/* where in a top-level declaration we are */
-	size_t first;		/* its first token */
-	int is_open;		/* first is valid */
-	int is_cut;		/* by a directive, before its braces */
-	size_t open, close;	/* its first parentheses at the top */
-	size_t function;	/* index + 1 of the function whose body we are in */
-	int depth, nesting;	/* of braces, of parentheses */
+struct scan {               /* where in a top-level declaration we are */
+	size_t first;       /* its first token */
+	int is_open;        /* first is valid */
+	int is_cut;         /* by a directive, before its braces */
+	size_t open, close; /* its first parentheses at the top */
+	size_t function;    /* index + 1 of the function whose body we are in */
+	int depth, nesting; /* of braces, of parentheses */
 };
 
 struct scans {
@@ -322,26 +320,24 @@ struct scans {
 
 static int is_head(const struct glsl *g, const struct scan *s, size_t end)
 {
-	if (!s->is_open || s->is_cut || !s->open || s->close + 1 != end
-		|| s->open < s->first + 2
-		|| g->token[s->open - 1].kind != GLSL_WORD)
+	if (!s->is_open || s->is_cut || !s->open || s->close + 1 != end ||
+	    s->open < s->first + 2 || g->token[s->open - 1].kind != GLSL_WORD)
 		return 0;
 	for (size_t i = s->first; i + 1 < s->open; i++)
-		if (g->token[i].kind == GLSL_PUNCT && !glsl_is(g, i, "[")
-			&& !glsl_is(g, i, "]"))
+		if (g->token[i].kind == GLSL_PUNCT && !glsl_is(g, i, "[") &&
+		    !glsl_is(g, i, "]"))
 			return 0;
 	return !glsl_is(g, s->first, "struct");
 }
 
-int glsl_functions(const struct glsl *g, struct glsl_function **out,
-	size_t *n)
+int glsl_functions(const struct glsl *g, struct glsl_function **out, size_t *n)
 {
 	struct glsl_function *list = NULL;
 	size_t nlist = 0, cap = 0;
 	struct scan s = { 0 };
-	struct scans branch = { 0 };	/* the state at each open #if */
+	struct scans branch = { 0 }; /* the state at each open #if */
 	int is_plain = 1;
-	int macro_depth = 0;		/* braces within the directive */
+	int macro_depth = 0; /* braces within the directive */
 	for (size_t i = 0; i < g->ntoken; i++) {
 		const struct glsl_token *t = &g->token[i];
 		char c = t->kind == GLSL_PUNCT && t->len == 1 ? g->text[t->at] : 0;
@@ -355,16 +351,16 @@ int glsl_functions(const struct glsl *g, struct glsl_function **out,
 				is_plain = 0;
 			if (t->kind != GLSL_HASH)
 				continue;
-			if (glsl_is(g, i + 1, "if") || glsl_is(g, i + 1, "ifdef")
-				|| glsl_is(g, i + 1, "ifndef")) {
+			if (glsl_is(g, i + 1, "if") || glsl_is(g, i + 1, "ifdef") ||
+			    glsl_is(g, i + 1, "ifndef")) {
 				branch.scan = array_grow(branch.scan, branch.nscan,
-					&branch.cap, sizeof *branch.scan);
+				    &branch.cap, sizeof *branch.scan);
 				branch.scan[branch.nscan++] = s;
 				continue;
 			}
 			int is_end = glsl_is(g, i + 1, "endif");
-			if (!is_end && !glsl_is(g, i + 1, "else")
-				&& !glsl_is(g, i + 1, "elif"))
+			if (!is_end && !glsl_is(g, i + 1, "else") &&
+			    !glsl_is(g, i + 1, "elif"))
 				continue;
 			if (!branch.nscan) {
 				is_plain = 0;
@@ -380,7 +376,7 @@ int glsl_functions(const struct glsl *g, struct glsl_function **out,
 			continue;
 		}
 		if (!s.is_open)
-			s = (struct scan) { .first = i, .is_open = 1 };
+			s = (struct scan){ .first = i, .is_open = 1 };
 		switch (c) {
 		case '(':
 			if (!s.depth && !s.nesting && !s.open)
@@ -399,8 +395,13 @@ int glsl_functions(const struct glsl *g, struct glsl_function **out,
 		case '{':
 			if (!s.depth && !s.nesting && is_head(g, &s, i)) {
 				list = array_grow(list, nlist, &cap, sizeof *list);
-				list[nlist++] = (struct glsl_function) {
-					s.first, s.open - 1, s.open, s.close, i, 0
+				list[nlist++] = (struct glsl_function){
+					s.first,
+					s.open - 1,
+					s.open,
+					s.close,
+					i,
+					0,
 				};
 				s.function = nlist;
 			}
@@ -416,18 +417,23 @@ int glsl_functions(const struct glsl *g, struct glsl_function **out,
 				break;
 			if (s.function)
 				list[s.function - 1].last = i;
-			s = (struct scan) { 0 };
+			s = (struct scan){ 0 };
 			break;
 		case ';':
 			if (s.depth || s.nesting)
 				break;
 			if (is_head(g, &s, i)) {
 				list = array_grow(list, nlist, &cap, sizeof *list);
-				list[nlist++] = (struct glsl_function) {
-					s.first, s.open - 1, s.open, s.close, 0, i
+				list[nlist++] = (struct glsl_function){
+					s.first,
+					s.open - 1,
+					s.open,
+					s.close,
+					0,
+					i,
 				};
 			}
-			s = (struct scan) { 0 };
+			s = (struct scan){ 0 };
 			break;
 		default:
 			break;
@@ -445,9 +451,9 @@ struct drop {
 	struct glsl *g;
 	struct glsl_function *function;
 	size_t nfunction;
-	size_t *next;		/* index + 1 of the next function of that name */
-	struct map name;	/* to index + 1 of the first; 0 once they are kept */
-	size_t *work;		/* functions whose tokens are to be read */
+	size_t *next;    /* index + 1 of the next function of that name */
+	struct map name; /* to index + 1 of the first; 0 once they are kept */
+	size_t *work;    /* functions whose tokens are to be read */
 	size_t nwork;
 	struct buf scratch;
 };
@@ -484,8 +490,8 @@ void glsl_drop_unused(struct glsl *g, const char *root)
 	for (size_t i = 0; i < g->ntoken; i++) {
 		if (glsl_is(g, i, "##"))
 			goto out;
-		if (g->token[i].kind == GLSL_HASH && glsl_is(g, i + 1, "define")
-			&& g->token[i + 2].kind == GLSL_WORD) {
+		if (g->token[i].kind == GLSL_HASH && glsl_is(g, i + 1, "define") &&
+		    g->token[i + 2].kind == GLSL_WORD) {
 			const char *text = glsl_token_text(g, i + 2, &d.scratch, &n);
 			map_put(&macro, text, n, 1);
 		}
@@ -529,8 +535,7 @@ out:
 
 /* Canonical form ----------------------------------------------------------- */
 
-void glsl_add_token(const struct glsl *g, size_t i, struct buf *scratch,
-	struct buf *out)
+void glsl_add_token(const struct glsl *g, size_t i, struct buf *scratch, struct buf *out)
 {
 	const struct glsl_token *t = &g->token[i];
 	if (t->kind == GLSL_LINE_END) {
@@ -541,11 +546,10 @@ void glsl_add_token(const struct glsl *g, size_t i, struct buf *scratch,
 	size_t n;
 	const char *text = glsl_token_text(g, i, scratch, &n);
 	buf_add(out, text, n);
-	int is_macro_name = i >= 2 && t->kind == GLSL_WORD
-		&& g->token[i - 2].kind == GLSL_HASH
-		&& glsl_is(g, i - 1, "define");
-	int has_parameters = is_macro_name && glsl_is(g, i + 1, "(")
-		&& !g->token[i + 1].is_spaced;
+	int is_macro_name = i >= 2 && t->kind == GLSL_WORD &&
+	    g->token[i - 2].kind == GLSL_HASH && glsl_is(g, i - 1, "define");
+	int has_parameters =
+	    is_macro_name && glsl_is(g, i + 1, "(") && !g->token[i + 1].is_spaced;
 	buf_addch(out, has_parameters ? '\t' : ' ');
 }
 

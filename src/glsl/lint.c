@@ -11,32 +11,29 @@
 
 /* Findings ----------------------------------------------------------------- */
 
-__attribute__((format(printf, 4, 0)))
-static void add(struct lint *l, const char *code, size_t raw, const char *fmt,
-	va_list ap)
+__attribute__((format(printf, 4, 0))) static void add(struct lint *l, const char *code,
+    size_t raw, const char *fmt, va_list ap)
 {
 	int text_line, file, line, column;
 	preprocess_place(&l->pp, raw, &text_line, &column);
-	if (l->nfinding++ >= LIMIT_ERRORS
-		|| source_place(l->source, text_line, &file, &line))
+	if (l->nfinding++ >= LIMIT_ERRORS ||
+	    source_place(l->source, text_line, &file, &line))
 		return;
 	const char *path = l->source->file[file];
 	struct lint_findings *out = l->out;
 	for (size_t i = 0; i < out->nitem; i++)
-		if (out->item[i].line == line && out->item[i].column == column
-			&& strcmp(out->item[i].code, code) == 0
-			&& strcmp(out->item[i].file, path) == 0)
+		if (out->item[i].line == line && out->item[i].column == column &&
+		    strcmp(out->item[i].code, code) == 0 &&
+		    strcmp(out->item[i].file, path) == 0)
 			return;
 	struct buf message = BUF_INIT;
 	buf_vaddf(&message, fmt, ap);
-	out->item = array_grow(out->item, out->nitem, &out->cap,
-		sizeof *out->item);
-	out->item[out->nitem++] = (struct lint_finding) { code,
-		buf_detach(&message), xstrdup(path), line, column };
+	out->item = array_grow(out->item, out->nitem, &out->cap, sizeof *out->item);
+	out->item[out->nitem++] = (struct lint_finding){ code, buf_detach(&message),
+		xstrdup(path), line, column };
 }
 
-void lint_add(struct lint *l, const char *code, size_t token, const char *fmt,
-	...)
+void lint_add(struct lint *l, const char *code, size_t token, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -44,8 +41,7 @@ void lint_add(struct lint *l, const char *code, size_t token, const char *fmt,
 	va_end(ap);
 }
 
-void lint_add_raw(struct lint *l, const char *code, size_t raw,
-	const char *fmt, ...)
+void lint_add_raw(struct lint *l, const char *code, size_t raw, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -60,7 +56,7 @@ void lint_findings_release(struct lint_findings *f)
 		free(f->item[i].file);
 	}
 	free(f->item);
-	*f = (struct lint_findings) { 0 };
+	*f = (struct lint_findings){ 0 };
 }
 
 static int by_place(const void *a, const void *b)
@@ -81,8 +77,8 @@ int lint_is(const struct lint *l, size_t token, const char *text)
 	return glsl_is(&l->code, token, text);
 }
 
-int lint_is_one_of(const struct lint *l, size_t token,
-	const char *const *word, size_t nword)
+int lint_is_one_of(const struct lint *l, size_t token, const char *const *word,
+    size_t nword)
 {
 	for (size_t i = 0; i < nword; i++)
 		if (glsl_is(&l->code, token, word[i]))
@@ -92,8 +88,7 @@ int lint_is_one_of(const struct lint *l, size_t token,
 
 int lint_is_word(const struct lint *l, size_t token)
 {
-	return token < l->code.ntoken
-		&& l->code.token[token].kind == GLSL_WORD;
+	return token < l->code.ntoken && l->code.token[token].kind == GLSL_WORD;
 }
 
 size_t lint_find(const struct lint *l, const struct map *map, size_t token)
@@ -145,22 +140,20 @@ static int view(struct lint *l, int is_essl, struct err *err)
 {
 	struct preprocess_options options = { .is_essl = is_essl,
 		.version = is_essl ? 300 : 430,
-		.define = is_essl ? "#define HW_PERFORMANCE 1\n" :
-			l->facts->is_image ? "#define SHADERTOY_CLAMP_OUTPUT 1\n"
-			: NULL };
+		.define = is_essl        ? "#define HW_PERFORMANCE 1\n"
+		    : l->facts->is_image ? "#define SHADERTOY_CLAMP_OUTPUT 1\n"
+					 : NULL };
 	struct buf scratch = BUF_INIT;
-	int rc = preprocess(&options, l->source->text, l->source->ntext,
-		&l->pp, err);
+	int rc = preprocess(&options, l->source->text, l->source->ntext, &l->pp, err);
 	drop_directives(l);
 	/* What nothing calls is compiled, but has no values. */
 	glsl_drop_unused(&l->pp.code, l->facts->entry);
 	l->code = l->pp.code;
-	l->is_plain = glsl_functions(&l->code, &l->function, &l->nfunction)
-		&& !rc;
+	l->is_plain = glsl_functions(&l->code, &l->function, &l->nfunction) && !rc;
 	for (size_t i = l->nfunction; i-- > 0;) {
 		size_t n;
-		const char *name = glsl_token_text(&l->code,
-			l->function[i].name, &scratch, &n);
+		const char *name =
+		    glsl_token_text(&l->code, l->function[i].name, &scratch, &n);
 		map_put(&l->function_name, name, n, i);
 	}
 	buf_release(&scratch);
@@ -177,15 +170,14 @@ static void leave(struct lint *l)
 }
 
 void lint_source(const struct lint_facts *facts, const struct source *source,
-	struct lint_findings *out)
+    struct lint_findings *out)
 {
 	struct lint l = { .facts = facts, .source = source, .out = out };
 	struct err err = ERR_INIT;
 	size_t nbefore = out->nitem;
 	if (facts->is_site) {
 		if (view(&l, 1, &err) < 0)
-			lint_add_raw(&l, "site-refuses", l.pp.fault, "%s",
-				err.message);
+			lint_add_raw(&l, "site-refuses", l.pp.fault, "%s", err.message);
 		lint_site(&l);
 		leave(&l);
 		err_release(&err);
@@ -197,14 +189,13 @@ void lint_source(const struct lint_facts *facts, const struct source *source,
 	}
 	leave(&l);
 	if (out->nitem > nbefore)
-		qsort(out->item + nbefore, out->nitem - nbefore,
-			sizeof *out->item, by_place);
+		qsort(out->item + nbefore, out->nitem - nbefore, sizeof *out->item,
+		    by_place);
 	err_release(&err);
 }
 
-double lint_iterations(const struct lint_facts *facts,
-	const struct source *source, const struct lint_moment *moment,
-	int *varies, struct lint_findings *where)
+double lint_iterations(const struct lint_facts *facts, const struct source *source,
+    const struct lint_moment *moment, int *varies, struct lint_findings *where)
 {
 	struct lint l = { .facts = facts, .source = source, .out = where };
 	struct err err = ERR_INIT;

@@ -12,11 +12,21 @@ static const struct {
 
 /* Those that read textures: samplers decide what they give. */
 static const char *const lookup[] = {
-	"texelFetch", "texelFetchOffset", "texture", "textureGrad",
-	"textureGradOffset", "textureLod", "textureLodOffset", "textureOffset",
-	"textureProj", "textureProjGrad", "textureProjGradOffset",
-	"textureProjLod", "textureProjLodOffset", "textureProjOffset",
-	"textureSize"
+	"texelFetch",
+	"texelFetchOffset",
+	"texture",
+	"textureGrad",
+	"textureGradOffset",
+	"textureLod",
+	"textureLodOffset",
+	"textureOffset",
+	"textureProj",
+	"textureProjGrad",
+	"textureProjGradOffset",
+	"textureProjLod",
+	"textureProjLodOffset",
+	"textureProjOffset",
+	"textureSize",
 };
 
 int typing_is_builtin(const struct lint *l, size_t token)
@@ -30,35 +40,37 @@ int typing_is_builtin(const struct lint *l, size_t token)
 /* Forms -------------------------------------------------------------------- */
 
 struct binding {
-	int rows;		/* of the vectors of a row; 0: not bound yet */
+	int rows; /* of the vectors of a row; 0: not bound yet */
 	struct type matrix;
 };
 
 /* What a letter of a form means for this argument; its size may be bound by it. */
-static int type_of_letter(char letter, struct binding *b,
-	const struct type *argument, struct type *out)
+static int type_of_letter(char letter, struct binding *b, const struct type *argument,
+    struct type *out)
 {
 	static const char letters[] = "fiubGIUBFJVC";
 	static const enum base base[] = {
-		BASE_FLOAT, BASE_INT, BASE_UINT, BASE_BOOL
+		BASE_FLOAT,
+		BASE_INT,
+		BASE_UINT,
+		BASE_BOOL,
 	};
 	if (letter == '?') {
 		*out = TYPE_UNKNOWN;
 		return 1;
 	}
 	if (letter >= '2' && letter <= '4') {
-		*out = (struct type) { .base = BASE_FLOAT, .rows = letter - '0' };
+		*out = (struct type){ .base = BASE_FLOAT, .rows = letter - '0' };
 		return 1;
 	}
 	if (letter == 'M') {
 		if (argument && !b->matrix.base && argument->cols)
 			b->matrix = *argument;
 		*out = b->matrix;
-		return !argument || argument->cols != 0
-			|| argument->base == BASE_UNKNOWN;
+		return !argument || argument->cols != 0 || argument->base == BASE_UNKNOWN;
 	}
 	size_t at = (size_t)(strchr(letters, letter) - letters);
-	*out = (struct type) { .base = base[at % 4], .rows = 1 };
+	*out = (struct type){ .base = base[at % 4], .rows = 1 };
 	if (at < 4)
 		return 1;
 	if (argument && !b->rows && argument->base != BASE_UNKNOWN)
@@ -72,13 +84,13 @@ static int type_of_letter(char letter, struct binding *b,
 }
 
 /* -1: the form has no place for these; else how many have to be converted. */
-static int match_form(const char *form, const struct term *argument,
-	size_t n, struct binding *b)
+static int match_form(const char *form, const struct term *argument, size_t n,
+    struct binding *b)
 {
 	int nconversion = 0;
 	if (strlen(form) != n + 1)
 		return -1;
-	*b = (struct binding) { 0 };
+	*b = (struct binding){ 0 };
 	for (size_t i = 0; i < n; i++) {
 		struct type want;
 		if (!type_of_letter(form[i + 1], b, &argument[i].type, &want))
@@ -92,16 +104,15 @@ static int match_form(const char *form, const struct term *argument,
 }
 
 static void expect_form(struct typing *t, size_t name, const char *form,
-	const struct term *argument, size_t n)
+    const struct term *argument, size_t n)
 {
 	const struct glsl_token *k = &t->l->code.token[name];
 	struct binding b = { 0 };
 	for (size_t i = 0; i < n; i++) {
 		struct type want;
 		if (type_of_letter(form[i + 1], &b, &argument[i].type, &want))
-			typing_expect(t, &argument[i], &want,
-				"as argument of %.*s()", (int)k->len,
-				t->l->code.text + k->at);
+			typing_expect(t, &argument[i], &want, "as argument of %.*s()",
+			    (int)k->len, t->l->code.text + k->at);
 	}
 }
 
@@ -114,7 +125,7 @@ static int is_known(const struct term *argument, size_t n)
 }
 
 static struct term call_builtin(struct typing *t, size_t name,
-	const struct term *argument, size_t n)
+    const struct term *argument, size_t n)
 {
 	struct term v = { .at = name, .is_const = 1 };
 	const char *best = NULL;
@@ -131,15 +142,16 @@ static struct term call_builtin(struct typing *t, size_t name,
 	}
 	for (size_t i = 0; i < n; i++)
 		v.is_const &= argument[i].is_const;
-	if (lint_is(t->l, name, "dFdx") || lint_is(t->l, name, "dFdy")
-		|| lint_is(t->l, name, "fwidth"))
+	if (lint_is(t->l, name, "dFdx") || lint_is(t->l, name, "dFdy") ||
+	    lint_is(t->l, name, "fwidth"))
 		v.is_const = 0;
 	if (!best) {
 		const struct glsl_token *k = &t->l->code.token[name];
 		if (!t->is_lost && is_known(argument, n))
-			lint_add(t->l, "site-refuses", name, "ES 3.00 has no "
-				"%.*s() for these arguments", (int)k->len,
-				t->l->code.text + k->at);
+			lint_add(t->l, "site-refuses", name,
+			    "ES 3.00 has no "
+			    "%.*s() for these arguments",
+			    (int)k->len, t->l->code.text + k->at);
 		return v;
 	}
 	expect_form(t, name, best, argument, n);
@@ -150,14 +162,13 @@ static struct term call_builtin(struct typing *t, size_t name,
 
 /* Textures ----------------------------------------------------------------- */
 
-static struct term call_lookup(struct typing *t, size_t name,
-	const struct term *argument, size_t n)
+static struct term call_lookup(struct typing *t, size_t name, const struct term *argument,
+    size_t n)
 {
 	static const struct type a_float = { .base = BASE_FLOAT, .rows = 1 };
 	struct term v = { .at = name };
-	int is_integral = lint_is(t->l, name, "texelFetch")
-		|| lint_is(t->l, name, "texelFetchOffset")
-		|| lint_is(t->l, name, "textureSize");
+	int is_integral = lint_is(t->l, name, "texelFetch") ||
+	    lint_is(t->l, name, "texelFetchOffset") || lint_is(t->l, name, "textureSize");
 	for (size_t i = 1; i < n && !is_integral; i++) {
 		struct type want = a_float;
 		if (i == 1)
@@ -165,12 +176,12 @@ static struct term call_lookup(struct typing *t, size_t name,
 		else if (argument[i].type.rows != 1)
 			continue;
 		typing_expect(t, &argument[i], &want, "as argument of %.*s()",
-			(int)t->l->code.token[name].len,
-			t->l->code.text + t->l->code.token[name].at);
+		    (int)t->l->code.token[name].len,
+		    t->l->code.text + t->l->code.token[name].at);
 	}
-	if (n && argument[0].type.base == BASE_SAMPLER
-		&& !argument[0].type.array && !lint_is(t->l, name, "textureSize"))
-		v.type = (struct type) { .base = argument[0].type.texel,
+	if (n && argument[0].type.base == BASE_SAMPLER && !argument[0].type.array &&
+	    !lint_is(t->l, name, "textureSize"))
+		v.type = (struct type){ .base = argument[0].type.texel,
 			.rows = argument[0].type.ntexel };
 	return v;
 }
@@ -179,14 +190,13 @@ static struct term call_lookup(struct typing *t, size_t name,
 
 /* -1: no call of f; else how many arguments have to be converted. */
 static int match_function(const struct typing *t, const struct symbol *f,
-	const struct term *argument, size_t n)
+    const struct term *argument, size_t n)
 {
 	int nconversion = 0;
 	if (f->nparameter != n)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
-		int fits = typing_fit(&argument[i].type,
-			&t->parameter[f->first + i]);
+		int fits = typing_fit(&argument[i].type, &t->parameter[f->first + i]);
 		if (!fits)
 			return -1;
 		nconversion += fits < 0;
@@ -199,8 +209,8 @@ static int is_same_name(const struct symbol *a, const struct symbol *b)
 	return a->n == b->n && memcmp(a->name, b->name, a->n) == 0;
 }
 
-static struct term call_function(struct typing *t, const struct symbol *f,
-	size_t name, const struct term *argument, size_t n)
+static struct term call_function(struct typing *t, const struct symbol *f, size_t name,
+    const struct term *argument, size_t n)
 {
 	struct term v = { .at = name };
 	const struct symbol *best = NULL;
@@ -212,8 +222,8 @@ static struct term call_function(struct typing *t, const struct symbol *f,
 		int m = match_function(t, s, argument, n);
 		if (m < 0 || (least >= 0 && m > least))
 			continue;
-		is_one_type = m != least || (is_one_type
-			&& typing_fit(&s->type, &best->type) == 1);
+		is_one_type =
+		    m != least || (is_one_type && typing_fit(&s->type, &best->type) == 1);
 		least = m;
 		best = s;
 	}
@@ -221,7 +231,7 @@ static struct term call_function(struct typing *t, const struct symbol *f,
 		return v;
 	for (size_t i = 0; i < n; i++)
 		typing_expect(t, &argument[i], &t->parameter[best->first + i],
-			"as argument of %.*s()", (int)f->n, f->name);
+		    "as argument of %.*s()", (int)f->n, f->name);
 	if (is_one_type)
 		v.type = best->type;
 	return v;
@@ -233,8 +243,10 @@ static const char *instead_of(const struct lint *l, size_t token)
 	static const struct {
 		const char *name, *instead;
 	} old[] = {
-		{ "texture1D", "texture" }, { "texture2D", "texture" },
-		{ "texture3D", "texture" }, { "textureCube", "texture" },
+		{ "texture1D", "texture" },
+		{ "texture2D", "texture" },
+		{ "texture3D", "texture" },
+		{ "textureCube", "texture" },
 		{ "texture2DLod", "textureLod" },
 		{ "textureCubeLod", "textureLod" },
 		{ "texture2DLodEXT", "textureLod" },
@@ -243,7 +255,7 @@ static const char *instead_of(const struct lint *l, size_t token)
 		{ "texture2DProjLod", "textureProjLod" },
 		{ "texture2DGradEXT", "textureGrad" },
 		{ "textureCubeGradEXT", "textureGrad" },
-		{ "texture2DGradARB", "textureGrad" }
+		{ "texture2DGradARB", "textureGrad" },
 	};
 	for (size_t i = 0; i < LINT_COUNT(old); i++)
 		if (lint_is(l, token, old[i].name))
@@ -252,13 +264,14 @@ static const char *instead_of(const struct lint *l, size_t token)
 }
 
 struct term typing_call(struct typing *t, size_t name, const struct term *argument,
-	size_t nargument)
+    size_t nargument)
 {
 	struct term v = { .at = name };
 	const struct symbol *symbol = typing_find(t, name);
 	if (symbol)
 		return symbol->kind == SYMBOL_FUNCTION
-			? call_function(t, symbol, name, argument, nargument) : v;
+		    ? call_function(t, symbol, name, argument, nargument)
+		    : v;
 	if (lint_is_one_of(t->l, name, lookup, LINT_COUNT(lookup)))
 		return call_lookup(t, name, argument, nargument);
 	if (typing_is_builtin(t->l, name))
@@ -268,10 +281,12 @@ struct term typing_call(struct typing *t, size_t name, const struct term *argume
 	const struct glsl_token *k = &t->l->code.token[name];
 	const char *instead = instead_of(t->l, name);
 	if (instead)
-		lint_add(t->l, "site-refuses", name, "ES 3.00 has no %.*s(), but "
-			"%s()", (int)k->len, t->l->code.text + k->at, instead);
+		lint_add(t->l, "site-refuses", name,
+		    "ES 3.00 has no %.*s(), but "
+		    "%s()",
+		    (int)k->len, t->l->code.text + k->at, instead);
 	else
-		lint_add(t->l, "site-refuses", name, "ES 3.00 has no %.*s()",
-			(int)k->len, t->l->code.text + k->at);
+		lint_add(t->l, "site-refuses", name, "ES 3.00 has no %.*s()", (int)k->len,
+		    t->l->code.text + k->at);
 	return v;
 }

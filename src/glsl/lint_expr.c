@@ -23,8 +23,8 @@ static int is_scalar(const struct type *type)
 
 static int is_numeric(const struct type *type)
 {
-	return type->base == BASE_INT || type->base == BASE_UINT
-		|| type->base == BASE_FLOAT;
+	return type->base == BASE_INT || type->base == BASE_UINT ||
+	    type->base == BASE_FLOAT;
 }
 
 /* Primaries ---------------------------------------------------------------- */
@@ -43,13 +43,15 @@ static struct term literal(struct typing *t)
 	}
 	char last = s[k->len - 1] | 0x20;
 	if (!is_hex && last == 'f' && !is_float)
-		return v;	/* "1f" is neither */
-	v.type = (struct type) { .rows = 1, .base = is_float ? BASE_FLOAT
-		: last == 'u' ? BASE_UINT : BASE_INT };
-	if (!is_hex && k->len > 2 && (last == 'f')
-		&& (s[k->len - 2] | 0x20) == 'l')
-		lint_add(t->l, "site-refuses", v.at, "ES 3.00 has no numbers "
-			"that end with lf");
+		return v; /* "1f" is neither */
+	v.type = (struct type){ .rows = 1,
+		.base = is_float  ? BASE_FLOAT
+		    : last == 'u' ? BASE_UINT
+				  : BASE_INT };
+	if (!is_hex && k->len > 2 && (last == 'f') && (s[k->len - 2] | 0x20) == 'l')
+		lint_add(t->l, "site-refuses", v.at,
+		    "ES 3.00 has no numbers "
+		    "that end with lf");
 	return v;
 }
 
@@ -90,14 +92,12 @@ static struct term construct(struct typing *t, size_t at, struct type type)
 			v.type.array = (int)n;
 		for (size_t i = 0; i < n; i++)
 			typing_expect(t, &argument[i], &element,
-				"as element of an array of %s",
-				base_name(type.base));
+			    "as element of an array of %s", base_name(type.base));
 	} else if (type.base == BASE_STRUCT) {
 		const struct record *r = &t->record[type.index];
 		for (size_t i = 0; i < n && i < r->nfield; i++)
 			typing_expect(t, &argument[i], &r->field[i].type,
-				"as value of '%.*s'", (int)r->field[i].n,
-				r->field[i].name);
+			    "as value of '%.*s'", (int)r->field[i].n, r->field[i].name);
 	}
 	return v;
 }
@@ -105,20 +105,25 @@ static struct term construct(struct typing *t, size_t at, struct type type)
 static void check_variable(struct typing *t, size_t token)
 {
 	static const char *const known[] = {
-		"gl_MaxVertexAttribs", "gl_MaxVertexUniformVectors",
-		"gl_MaxVertexOutputVectors", "gl_MaxFragmentInputVectors",
+		"gl_MaxVertexAttribs",
+		"gl_MaxVertexUniformVectors",
+		"gl_MaxVertexOutputVectors",
+		"gl_MaxFragmentInputVectors",
 		"gl_MaxVertexTextureImageUnits",
-		"gl_MaxCombinedTextureImageUnits", "gl_MaxTextureImageUnits",
-		"gl_MaxFragmentUniformVectors", "gl_MaxDrawBuffers",
-		"gl_MinProgramTexelOffset", "gl_MaxProgramTexelOffset",
-		"gl_DepthRange"
+		"gl_MaxCombinedTextureImageUnits",
+		"gl_MaxTextureImageUnits",
+		"gl_MaxFragmentUniformVectors",
+		"gl_MaxDrawBuffers",
+		"gl_MinProgramTexelOffset",
+		"gl_MaxProgramTexelOffset",
+		"gl_DepthRange",
 	};
 	const struct glsl_token *k = &t->l->code.token[token];
 	const char *s = t->l->code.text + k->at;
-	if (k->len > 3 && strncmp(s, "gl_", 3) == 0 && !t->is_lost
-		&& !lint_is_one_of(t->l, token, known, LINT_COUNT(known)))
-		lint_add(t->l, "site-refuses", token, "ES 3.00 has no %.*s",
-			(int)k->len, s);
+	if (k->len > 3 && strncmp(s, "gl_", 3) == 0 && !t->is_lost &&
+	    !lint_is_one_of(t->l, token, known, LINT_COUNT(known)))
+		lint_add(t->l, "site-refuses", token, "ES 3.00 has no %.*s", (int)k->len,
+		    s);
 }
 
 static struct term named(struct typing *t)
@@ -129,11 +134,10 @@ static struct term named(struct typing *t)
 	if (typing_of_word(t, at, &type)) {
 		while (lint_is(t->l, t->i, "["))
 			typing_array(t, &type);
-		return lint_is(t->l, t->i, "(") ? construct(t, at, type)
-			: lost(t);
+		return lint_is(t->l, t->i, "(") ? construct(t, at, type) : lost(t);
 	}
 	if (lint_is(t->l, at, "true") || lint_is(t->l, at, "false")) {
-		v.type = (struct type) { .base = BASE_BOOL, .rows = 1 };
+		v.type = (struct type){ .base = BASE_BOOL, .rows = 1 };
 		return v;
 	}
 	if (lint_is(t->l, t->i, "(")) {
@@ -183,8 +187,8 @@ static struct term select_field(struct typing *t, struct term v, size_t name)
 	if (v.type.base == BASE_STRUCT) {
 		const struct record *r = &t->record[v.type.index];
 		for (size_t i = 0; i < r->nfield; i++)
-			if (r->field[i].n == k->len
-				&& memcmp(r->field[i].name, s, k->len) == 0)
+			if (r->field[i].n == k->len &&
+			    memcmp(r->field[i].name, s, k->len) == 0)
 				out.type = r->field[i].type;
 		return out;
 	}
@@ -192,10 +196,9 @@ static struct term select_field(struct typing *t, struct term v, size_t name)
 		return out;
 	if (is_scalar(&v.type) && !t->is_lost)
 		lint_add(t->l, "site-refuses", name, "ES 3.00 has no .%.*s of %s",
-			(int)k->len, s, base_article(v.type.base));
+		    (int)k->len, s, base_article(v.type.base));
 	if (k->len <= 4 && !v.type.cols)
-		out.type = (struct type) { .base = v.type.base,
-			.rows = (int)k->len };
+		out.type = (struct type){ .base = v.type.base, .rows = (int)k->len };
 	return out;
 }
 
@@ -203,9 +206,10 @@ static struct term length_of(struct typing *t, struct term v, size_t name)
 {
 	struct term out = { .at = v.at, .is_const = 1 };
 	if (!t->is_lost && v.type.base != BASE_UNKNOWN && !v.type.array)
-		lint_add(t->l, "site-refuses", name, "ES 3.00 has .length() of "
-			"arrays alone");
-	out.type = (struct type) { .base = BASE_INT, .rows = 1 };
+		lint_add(t->l, "site-refuses", name,
+		    "ES 3.00 has .length() of "
+		    "arrays alone");
+	out.type = (struct type){ .base = BASE_INT, .rows = 1 };
 	return out;
 }
 
@@ -270,7 +274,7 @@ static struct term unary(struct typing *t)
 	} else if (lint_is(l, at, "!")) {
 		t->i++;
 		v = unary(t);
-		v.type = (struct type) { .base = BASE_BOOL, .rows = 1 };
+		v.type = (struct type){ .base = BASE_BOOL, .rows = 1 };
 	} else if (lint_is(l, at, "++") || lint_is(l, at, "--")) {
 		t->i++;
 		v = unary(t);
@@ -289,9 +293,17 @@ static struct term unary(struct typing *t)
 static int rank_of(const struct lint *l, size_t i)
 {
 	static const char *const level[][4] = {
-		{ "||" }, { "^^" }, { "&&" }, { "|" }, { "^" }, { "&" },
-		{ "==", "!=" }, { "<", ">", "<=", ">=" }, { "<<", ">>" },
-		{ "+", "-" }, { "*", "/", "%" }
+		{ "||" },
+		{ "^^" },
+		{ "&&" },
+		{ "|" },
+		{ "^" },
+		{ "&" },
+		{ "==", "!=" },
+		{ "<", ">", "<=", ">=" },
+		{ "<<", ">>" },
+		{ "+", "-" },
+		{ "*", "/", "%" },
 	};
 	if (i >= l->code.ntoken || l->code.token[i].kind != GLSL_PUNCT)
 		return 0;
@@ -302,29 +314,34 @@ static int rank_of(const struct lint *l, size_t i)
 	return 0;
 }
 
-enum { RANK_OR = 1, RANK_AND = 3, RANK_BITS = 4, RANK_EQUAL = 7, RANK_ORDER = 8,
-	RANK_SHIFT = 9, RANK_SUM = 10, RANK_PRODUCT = 11 };
+enum {
+	RANK_OR = 1,
+	RANK_AND = 3,
+	RANK_BITS = 4,
+	RANK_EQUAL = 7,
+	RANK_ORDER = 8,
+	RANK_SHIFT = 9,
+	RANK_SUM = 10,
+	RANK_PRODUCT = 11
+};
 
 /* Operands of two bases: the lesser one is told, and counts as the other. */
 static void expect_same_base(struct typing *t, struct term *a, struct term *b)
 {
-	if (!is_numeric(&a->type) || !is_numeric(&b->type)
-		|| a->type.array || b->type.array || a->type.base == b->type.base)
+	if (!is_numeric(&a->type) || !is_numeric(&b->type) || a->type.array ||
+	    b->type.array || a->type.base == b->type.base)
 		return;
 	struct term *lesser = a->type.base < b->type.base ? a : b;
 	const struct term *other = lesser == a ? b : a;
 	if (!t->is_lost)
-		lint_add(t->l, "site-refuses", lesser->at, "%s with %s: "
-			NO_CONVERSION, base_article(lesser->type.base),
-			base_article(other->type.base),
-			base_name(lesser->type.base),
-			base_name(other->type.base));
+		lint_add(t->l, "site-refuses", lesser->at, "%s with %s: " NO_CONVERSION,
+		    base_article(lesser->type.base), base_article(other->type.base),
+		    base_name(lesser->type.base), base_name(other->type.base));
 	lesser->type.base = other->type.base;
 }
 
 /* GLSL ES 3.00, 5.9. */
-static struct type product_of(const struct type *a, const struct type *b,
-	int is_product)
+static struct type product_of(const struct type *a, const struct type *b, int is_product)
 {
 	struct type out = *a;
 	if (a->array || b->array || !is_numeric(a) || !is_numeric(b))
@@ -349,8 +366,8 @@ static struct type product_of(const struct type *a, const struct type *b,
 	return a->rows == b->rows && a->cols == b->cols ? out : TYPE_UNKNOWN;
 }
 
-static struct term operate(struct typing *t, size_t op, int rank,
-	struct term a, struct term b)
+static struct term operate(struct typing *t, size_t op, int rank, struct term a,
+    struct term b)
 {
 	struct term v = { .at = a.at, .is_const = a.is_const && b.is_const };
 	static const struct type a_bool = { .base = BASE_BOOL, .rows = 1 };
@@ -394,31 +411,41 @@ static struct term conditional(struct typing *t)
 	t->i++;
 	struct term no = typing_assignment(t);
 	if (!t->is_lost && (yes.type.array || yes.type.base == BASE_STRUCT))
-		lint_add(t->l, "site-refuses", mark, "the site's browsers have "
-			"no ?: for %s", yes.type.array ? "arrays" : "structs");
+		lint_add(t->l, "site-refuses", mark,
+		    "the site's browsers have "
+		    "no ?: for %s",
+		    yes.type.array ? "arrays" : "structs");
 	expect_same_base(t, &yes, &no);
-	v = (struct term) { .type = yes.type.base ? yes.type : no.type,
-		.is_const = v.is_const && yes.is_const && no.is_const, .at = at };
+	v = (struct term){ .type = yes.type.base ? yes.type : no.type,
+		.is_const = v.is_const && yes.is_const && no.is_const,
+		.at = at };
 	return v;
 }
 
 struct term typing_assignment(struct typing *t)
 {
 	static const char *const change[] = {
-		"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="
+		"=",
+		"+=",
+		"-=",
+		"*=",
+		"/=",
+		"%=",
+		"&=",
+		"|=",
+		"^=",
 	};
 	if (++t->nesting > NESTING) {
 		t->nesting--;
 		return lost(t);
 	}
 	struct term v = conditional(t);
-	if (!t->is_lost && (lint_is(t->l, t->i, "<<=")
-		|| lint_is(t->l, t->i, ">>="))) {
+	if (!t->is_lost && (lint_is(t->l, t->i, "<<=") || lint_is(t->l, t->i, ">>="))) {
 		t->i++;
 		typing_assignment(t);
 		v.is_const = 0;
-	} else if (!t->is_lost
-		&& lint_is_one_of(t->l, t->i, change, LINT_COUNT(change))) {
+	} else if (!t->is_lost &&
+	    lint_is_one_of(t->l, t->i, change, LINT_COUNT(change))) {
 		int is_plain = lint_is(t->l, t->i++, "=");
 		struct term right = typing_assignment(t);
 		struct type want = v.type;
@@ -428,7 +455,7 @@ struct term typing_assignment(struct typing *t)
 			want.cols = right.type.cols;
 		}
 		typing_expect(t, &right, &want, "is given to %s",
-			base_article(want.base));
+		    base_article(want.base));
 		v.is_const = 0;
 	}
 	t->nesting--;

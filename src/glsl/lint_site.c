@@ -22,31 +22,34 @@ static void find_word(struct typing *t, size_t i)
 	struct lint *l = t->l;
 	const char *s = l->code.text + l->code.token[i].at;
 	size_t n = l->code.token[i].len, w = word_find(s, n);
-	if ((n > 6 && strncmp(s, "webgl_", 6) == 0)
-		|| (n > 7 && strncmp(s, "_webgl_", 7) == 0)) {
+	if ((n > 6 && strncmp(s, "webgl_", 6) == 0) ||
+	    (n > 7 && strncmp(s, "_webgl_", 7) == 0)) {
 		if (!was_reported(t, s, n))
-			lint_add(l, "site-refuses", i, "'%.*s': WebGL keeps names "
-				"that begin with webgl_", (int)n, s);
+			lint_add(l, "site-refuses", i,
+			    "'%.*s': WebGL keeps names "
+			    "that begin with webgl_",
+			    (int)n, s);
 		return;
 	}
 	if (w == nword || words[w].essl == WORD_KEYWORD)
 		return;
 	if (words[w].essl == WORD_RESERVED) {
 		if (!was_reported(t, s, n))
-			lint_add(l, "site-refuses", i, "'%.*s' is a reserved "
-				"word of ES 3.00", (int)n, s);
+			lint_add(l, "site-refuses", i,
+			    "'%.*s' is a reserved "
+			    "word of ES 3.00",
+			    (int)n, s);
 		return;
 	}
 	struct type type;
 	/* Free: a name, unless what follows makes it a word of desktop GLSL. */
-	int is_used = words[w].glsl == WORD_KEYWORD
-		&& !(i && typing_of_word(t, i - 1, &type))
-		&& (lint_is_word(l, i + 1) || (words[w].role == WORD_TYPE
-			&& lint_is(l, i + 1, "(") && i
-			&& !lint_is(l, i - 1, ".")));
+	int is_used = words[w].glsl == WORD_KEYWORD &&
+	    !(i && typing_of_word(t, i - 1, &type)) &&
+	    (lint_is_word(l, i + 1) ||
+		(words[w].role == WORD_TYPE && lint_is(l, i + 1, "(") && i &&
+		    !lint_is(l, i - 1, ".")));
 	if (is_used && !was_reported(t, s, n))
-		lint_add(l, "site-refuses", i, "ES 3.00 has no '%.*s'", (int)n,
-			s);
+		lint_add(l, "site-refuses", i, "ES 3.00 has no '%.*s'", (int)n, s);
 }
 
 /* Directives --------------------------------------------------------------- */
@@ -58,12 +61,14 @@ static void find_directives(struct lint *l)
 		if (g->token[i].kind != GLSL_HASH || !l->pp.is_active[i])
 			continue;
 		if (glsl_is(g, i + 1, "version"))
-			lint_add_raw(l, "site-refuses", i, "the site supplies "
-				"#version, and rejects a second one");
+			lint_add_raw(l, "site-refuses", i,
+			    "the site supplies "
+			    "#version, and rejects a second one");
 		else if (glsl_is(g, i + 1, "extension"))
-			lint_add_raw(l, "site-refuses", i, "ES 3.00 accepts "
-				"#extension only before all code, and the site "
-				"puts its own code first");
+			lint_add_raw(l, "site-refuses", i,
+			    "ES 3.00 accepts "
+			    "#extension only before all code, and the site "
+			    "puts its own code first");
 	}
 }
 
@@ -77,8 +82,7 @@ static void find_pastes(struct lint *l)
 			continue;
 		for (; g->token[raw].kind != GLSL_LINE_END; raw++)
 			if (glsl_is(g, raw, "##")) {
-				lint_add_raw(l, "site-refuses", raw,
-					"ES 3.00 has no ##");
+				lint_add_raw(l, "site-refuses", raw, "ES 3.00 has no ##");
 				break;
 			}
 	}

@@ -6,21 +6,21 @@
 #include "util/map.h"
 #include "util/mem.h"
 
-#define TEXT_MAX 60	/* of a macro that is shown as it stands */
+#define TEXT_MAX 60 /* of a macro that is shown as it stands */
 
 struct finder {
 	const struct preprocess *p;
-	const struct glsl *g;	/* its raw tokens */
+	const struct glsl *g; /* its raw tokens */
 	const struct source *source;
-	size_t *function;	/* a raw token each: index + 1 of the one it is in */
-	size_t *name;		/* a function each: the raw token */
-	unsigned char *is_used;	/* a function each */
+	size_t *function;       /* a raw token each: index + 1 of the one it is in */
+	size_t *name;           /* a function each: the raw token */
+	unsigned char *is_used; /* a function each */
 	unsigned char *is_macro_used;
-	size_t macro;		/* of those, the next one in the text */
+	size_t macro; /* of those, the next one in the text */
 	struct part *part;
-	struct buf *tokens;	/* a part each */
+	struct buf *tokens; /* a part each */
 	size_t npart, cap, tokens_cap;
-	struct map index;	/* kind, file and name, to the index of part */
+	struct map index; /* kind, file and name, to the index of part */
 	struct buf scratch, key;
 	/* Of the text behind the last seam. */
 	size_t file;
@@ -48,8 +48,7 @@ static void find_functions(struct finder *f)
 	f->function = xcalloc(g->ntoken + 1, sizeof *f->function);
 	for (size_t k = 0; k < nfunction; k++) {
 		f->name[k] = raw[function[k].name];
-		for (size_t i = raw[function[k].first];
-			i <= raw[function[k].last]; i++)
+		for (size_t i = raw[function[k].first]; i <= raw[function[k].last]; i++)
 			f->function[i] = k + 1;
 	}
 	free(function);
@@ -79,30 +78,29 @@ static int is_used_macro(struct finder *f, size_t hash)
 	const struct preprocess *p = f->p;
 	while (f->macro < p->nmacro && p->macro[f->macro].raw < hash)
 		f->macro++;
-	return f->macro == p->nmacro || p->macro[f->macro].raw != hash
-		|| f->is_macro_used[f->macro];
+	return f->macro == p->nmacro || p->macro[f->macro].raw != hash ||
+	    f->is_macro_used[f->macro];
 }
 
 /* "#line N S", which is ours: what follows is line N of file S. */
 static void note_seam(struct finder *f, size_t hash)
 {
 	const struct glsl *g = f->g;
-	if (hash + 3 >= g->ntoken || !glsl_is(g, hash + 1, "line")
-		|| g->token[hash + 2].kind != GLSL_NUMBER
-		|| g->token[hash + 3].kind != GLSL_NUMBER)
+	if (hash + 3 >= g->ntoken || !glsl_is(g, hash + 1, "line") ||
+	    g->token[hash + 2].kind != GLSL_NUMBER ||
+	    g->token[hash + 3].kind != GLSL_NUMBER)
 		return;
 	f->line = atoi(g->text + g->token[hash + 2].at);
 	f->file = (size_t)atoi(g->text + g->token[hash + 3].at);
 	f->text_line = (int)g->token[hash].line + 1;
 }
 
-static size_t find_part(struct finder *f, enum part_kind kind, int is_used,
-	size_t name, size_t token)
+static size_t find_part(struct finder *f, enum part_kind kind, int is_used, size_t name,
+    size_t token)
 {
 	const char *text = "";
 	size_t n = 0;
-	const char *file = f->file < f->source->nfile
-		? f->source->file[f->file] : "";
+	const char *file = f->file < f->source->nfile ? f->source->file[f->file] : "";
 	if (kind != PART_REST)
 		text = glsl_token_text(f->g, name, &f->scratch, &n);
 	buf_reset(&f->key);
@@ -113,12 +111,13 @@ static size_t find_part(struct finder *f, enum part_kind kind, int is_used,
 		return at;
 	map_put(&f->index, f->key.data, f->key.len, f->npart);
 	f->part = array_grow(f->part, f->npart, &f->cap, sizeof *f->part);
-	f->tokens = array_grow(f->tokens, f->npart, &f->tokens_cap,
-		sizeof *f->tokens);
+	f->tokens = array_grow(f->tokens, f->npart, &f->tokens_cap, sizeof *f->tokens);
 	f->tokens[f->npart] = (struct buf)BUF_INIT;
-	f->part[f->npart] = (struct part) {
-		.kind = kind, .is_used = is_used,
-		.name = xstrndup(text, n), .file = xstrdup(file),
+	f->part[f->npart] = (struct part){
+		.kind = kind,
+		.is_used = is_used,
+		.name = xstrndup(text, n),
+		.file = xstrdup(file),
 		.line = f->line + (int)f->g->token[token].line - f->text_line,
 	};
 	return f->npart++;
@@ -141,11 +140,11 @@ static void add_tokens(struct finder *f, size_t part, size_t from, size_t to)
 static void read_directive(struct finder *f, size_t hash, size_t end)
 {
 	const struct glsl *g = f->g;
-	int is_macro = glsl_is(g, hash + 1, "define") && hash + 2 < end
-		&& g->token[hash + 2].kind == GLSL_WORD;
-	size_t part = is_macro ? find_part(f, PART_MACRO,
-		is_used_macro(f, hash), hash + 2, hash)
-		: find_part(f, PART_REST, 1, hash, hash);
+	int is_macro = glsl_is(g, hash + 1, "define") && hash + 2 < end &&
+	    g->token[hash + 2].kind == GLSL_WORD;
+	size_t part = is_macro
+	    ? find_part(f, PART_MACRO, is_used_macro(f, hash), hash + 2, hash)
+	    : find_part(f, PART_REST, 1, hash, hash);
 	struct buf *tokens = &f->tokens[part];
 	size_t body = tokens->len;
 	/* What an #ifdef chooses from may be defined twice. */
@@ -169,8 +168,8 @@ static void read_directive(struct finder *f, size_t hash, size_t end)
 /* Directives whose meaning is in what they let through. */
 static int is_condition(const struct glsl *g, size_t hash)
 {
-	static const char *const word[] = { "if", "ifdef", "ifndef", "elif",
-		"else", "endif", "version" };
+	static const char *const word[] = { "if", "ifdef", "ifndef", "elif", "else",
+		"endif", "version" };
 	for (size_t i = 0; i < sizeof word / sizeof *word; i++)
 		if (glsl_is(g, hash + 1, word[i]))
 			return 1;
@@ -178,14 +177,13 @@ static int is_condition(const struct glsl *g, size_t hash)
 }
 
 void parts_find(const struct preprocess *p, const struct source *source,
-	struct part **out, size_t *n)
+    struct part **out, size_t *n)
 {
 	const struct glsl *g = &p->raw;
-	struct finder f = { .p = p, .g = g, .source = source, .line = 1,
-		.text_line = 1 };
+	struct finder f = { .p = p, .g = g, .source = source, .line = 1, .text_line = 1 };
 	find_functions(&f);
 	find_used(&f);
-	for (size_t i = 0; i < g->ntoken; ) {
+	for (size_t i = 0; i < g->ntoken;) {
 		const struct glsl_token *t = &g->token[i];
 		size_t in = f.function[i];
 		if (t->kind == GLSL_HASH) {
@@ -198,9 +196,9 @@ void parts_find(const struct preprocess *p, const struct source *source,
 			continue;
 		}
 		if (p->is_active[i]) {
-			size_t part = in ? find_part(&f, PART_FUNCTION,
-				f.is_used[in - 1], f.name[in - 1], i)
-				: find_part(&f, PART_REST, 1, i, i);
+			size_t part = in ? find_part(&f, PART_FUNCTION, f.is_used[in - 1],
+					       f.name[in - 1], i)
+					 : find_part(&f, PART_REST, 1, i, i);
 			add_tokens(&f, part, i, i + 1);
 		}
 		i++;

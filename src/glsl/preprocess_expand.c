@@ -15,7 +15,7 @@ static int count(struct preprocessor *pp, uint32_t raw, size_t n)
 	pp->ntoken += n;
 	if (pp->ntoken > LIMIT_MACRO_TOKENS)
 		return pp_fault(pp, raw, "macros expand to more than %u tokens",
-			LIMIT_MACRO_TOKENS);
+		    LIMIT_MACRO_TOKENS);
 	return 0;
 }
 
@@ -34,28 +34,28 @@ void pp_stream_release(struct pp_stream *s)
 	while (s->ncontext)
 		pop(s);
 	free(s->context);
-	*s = (struct pp_stream) { .next = 0 };
+	*s = (struct pp_stream){ .next = 0 };
 }
 
 /*
  * Takes the tokens over. What was read to its end stays below: the last name
  * of a macro's body is within it.
  */
-static void push(struct pp_stream *s, struct pp_tokens *list,
-	struct pp_macro *macro)
+static void push(struct pp_stream *s, struct pp_tokens *list, struct pp_macro *macro)
 {
-	s->context = array_grow(s->context, s->ncontext, &s->cap,
-		sizeof *s->context);
-	s->context[s->ncontext++] = (struct pp_context) {
-		list->at, list->n, 0, macro
+	s->context = array_grow(s->context, s->ncontext, &s->cap, sizeof *s->context);
+	s->context[s->ncontext++] = (struct pp_context){
+		list->at,
+		list->n,
+		0,
+		macro,
 	};
 	macro->is_disabled = 1;
-	*list = (struct pp_tokens) { 0 };
+	*list = (struct pp_tokens){ 0 };
 }
 
 /* Next token as it is; 0 at the end, -1 for a fault. */
-static int next(struct preprocessor *pp, struct pp_stream *s,
-	struct pp_token *t)
+static int next(struct preprocessor *pp, struct pp_stream *s, struct pp_token *t)
 {
 	if (s->has_ahead) {
 		s->has_ahead = 0;
@@ -77,8 +77,7 @@ static int next(struct preprocessor *pp, struct pp_stream *s,
 	return 1;
 }
 
-static int peek(struct preprocessor *pp, struct pp_stream *s,
-	struct pp_token *t)
+static int peek(struct preprocessor *pp, struct pp_stream *s, struct pp_token *t)
 {
 	int got = next(pp, s, t);
 	if (got > 0) {
@@ -113,14 +112,12 @@ static void call_release(struct call *c)
 
 static void add_argument(struct call *c)
 {
-	c->argument = array_grow(c->argument, c->n, &c->cap,
-		sizeof *c->argument);
-	c->argument[c->n++] = (struct argument) { .is_full = 0 };
+	c->argument = array_grow(c->argument, c->n, &c->cap, sizeof *c->argument);
+	c->argument[c->n++] = (struct argument){ .is_full = 0 };
 }
 
 /* The arguments behind "(", up to the ")" of the call. */
-static int read_arguments(struct preprocessor *pp, struct pp_stream *s,
-	struct call *c)
+static int read_arguments(struct preprocessor *pp, struct pp_stream *s, struct call *c)
 {
 	struct pp_token t;
 	int depth = 0, got;
@@ -147,28 +144,27 @@ static int read_arguments(struct preprocessor *pp, struct pp_stream *s,
 		return -1;
 	if (!got)
 		return pp_fault(pp, c->name.raw,
-			"the call of the macro '%s' is not terminated", c->macro->name);
+		    "the call of the macro '%s' is not terminated", c->macro->name);
 	size_t want = c->macro->param.n;
 	if (c->n == 1 && !want && !c->argument[0].raw.n)
 		return 0;
 	if (c->n == want)
 		return 0;
-	return pp_fault(pp, c->name.raw,
-		"the macro '%s' wants %zu argument%s, not %zu", c->macro->name,
-		want, want == 1 ? "" : "s", c->n);
+	return pp_fault(pp, c->name.raw, "the macro '%s' wants %zu argument%s, not %zu",
+	    c->macro->name, want, want == 1 ? "" : "s", c->n);
 }
 
-static int expand_argument(struct preprocessor *pp, struct argument *a,
-	uint32_t raw)
+static int expand_argument(struct preprocessor *pp, struct argument *a, uint32_t raw)
 {
 	if (a->is_full)
 		return 0;
 	if (++pp->nesting > LIMIT_MACRO_NESTING)
-		return pp_fault(pp, raw, "calls of macros are nested more than "
-			"%d deep", LIMIT_MACRO_NESTING);
+		return pp_fault(pp, raw,
+		    "calls of macros are nested more than "
+		    "%d deep",
+		    LIMIT_MACRO_NESTING);
 	static const struct pp_token none;
-	struct pp_stream s = { .list = a->raw.at ? a->raw.at : &none,
-		.nlist = a->raw.n };
+	struct pp_stream s = { .list = a->raw.at ? a->raw.at : &none, .nlist = a->raw.n };
 	struct pp_token t;
 	int got;
 	while ((got = pp_expand(pp, &s, &t)) > 0)
@@ -180,8 +176,8 @@ static int expand_argument(struct preprocessor *pp, struct argument *a,
 }
 
 /* a ## b into *a. */
-static int paste(struct preprocessor *pp, struct pp_token *a,
-	const struct pp_token *b, uint32_t raw)
+static int paste(struct preprocessor *pp, struct pp_token *a, const struct pp_token *b,
+    uint32_t raw)
 {
 	struct glsl g;
 	char *text = xmalloc((size_t)a->len + b->len + 1);
@@ -197,13 +193,13 @@ static int paste(struct preprocessor *pp, struct pp_token *a,
 		a->kind = g.token[0].kind;
 		a->is_painted = 0;
 		a->is_made = 1;
-		pp->ntoken += a->len / 16;	/* a long one is dear */
+		pp->ntoken += a->len / 16; /* a long one is dear */
 	}
 	glsl_release(&g);
 	if (is_one)
 		return 0;
 	return pp_fault(pp, raw, "'##' of '%.*s' and '%.*s' does not form a token",
-		(int)a->len, a->text, (int)b->len, b->text);
+	    (int)a->len, a->text, (int)b->len, b->text);
 }
 
 static int is_paste(const struct pp_tokens *body, size_t i)
@@ -212,8 +208,7 @@ static int is_paste(const struct pp_tokens *body, size_t i)
 }
 
 /* The body with its arguments in place. */
-static int substitute(struct preprocessor *pp, struct call *c,
-	struct pp_tokens *out)
+static int substitute(struct preprocessor *pp, struct call *c, struct pp_tokens *out)
 {
 	const struct pp_tokens *body = &c->macro->body;
 	uint32_t raw = c->name.raw;
@@ -267,8 +262,8 @@ static void number(struct preprocessor *pp, struct pp_token *t, uint32_t value)
 }
 
 /* Replaces the call or the name: 1 when it did, 0 for a word that stays. */
-static int replace(struct preprocessor *pp, struct pp_stream *s,
-	struct pp_macro *m, struct pp_token *t)
+static int replace(struct preprocessor *pp, struct pp_stream *s, struct pp_macro *m,
+    struct pp_token *t)
 {
 	struct call c = { .macro = m, .name = *t };
 	struct pp_tokens list = { 0 };
@@ -283,8 +278,8 @@ static int replace(struct preprocessor *pp, struct pp_stream *s,
 		s->has_ahead = 0;
 	}
 	pp_note_use(pp, m, t->raw);
-	if ((m->kind == PP_FUNCTION && read_arguments(pp, s, &c))
-		|| substitute(pp, &c, &list))
+	if ((m->kind == PP_FUNCTION && read_arguments(pp, s, &c)) ||
+	    substitute(pp, &c, &list))
 		goto out;
 	if (list.n)
 		list.at[0].is_spaced = t->is_spaced;
@@ -298,7 +293,7 @@ out:
 
 /* "defined X" and "defined(X)" behind their first word. */
 static int replace_defined(struct preprocessor *pp, struct pp_stream *s,
-	struct pp_token *t)
+    struct pp_token *t)
 {
 	struct pp_token name;
 	int got = next(pp, s, &name);
@@ -329,8 +324,7 @@ int pp_expand(struct preprocessor *pp, struct pp_stream *s, struct pp_token *t)
 		if (!m)
 			return 1;
 		if (m->kind == PP_LINE || m->kind == PP_FILE) {
-			number(pp, t, m->kind == PP_LINE
-				? pp_line_of(pp, t->raw) : 0);
+			number(pp, t, m->kind == PP_LINE ? pp_line_of(pp, t->raw) : 0);
 			return 1;
 		}
 		if (m->is_disabled) {

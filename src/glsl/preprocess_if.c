@@ -16,17 +16,33 @@ struct expression {
 	size_t at;
 	uint32_t raw;
 	int depth;
-	int is_dead;	/* && and || have decided: nothing is a fault of value */
+	int is_dead; /* && and || have decided: nothing is a fault of value */
 };
 
-static const struct operator {
+static const struct operator
+{
 	const char *text;
 	int level;
-} operators[] = {
-	{ "||", 1 }, { "&&", 2 }, { "|", 3 }, { "^", 4 }, { "&", 5 },
-	{ "==", 6 }, { "!=", 6 }, { "<", 7 }, { ">", 7 }, { "<=", 7 },
-	{ ">=", 7 }, { "<<", 8 }, { ">>", 8 }, { "+", 9 }, { "-", 9 },
-	{ "*", 10 }, { "/", 10 }, { "%", 10 }
+}
+operators[] = {
+	{ "||", 1 },
+	{ "&&", 2 },
+	{ "|", 3 },
+	{ "^", 4 },
+	{ "&", 5 },
+	{ "==", 6 },
+	{ "!=", 6 },
+	{ "<", 7 },
+	{ ">", 7 },
+	{ "<=", 7 },
+	{ ">=", 7 },
+	{ "<<", 8 },
+	{ ">>", 8 },
+	{ "+", 9 },
+	{ "-", 9 },
+	{ "*", 10 },
+	{ "/", 10 },
+	{ "%", 10 },
 };
 
 static const struct pp_token *now(const struct expression *e)
@@ -41,8 +57,7 @@ static int is_now(const struct expression *e, const char *text)
 
 static int binary(struct expression *e, int level, int64_t *value);
 
-static int number(struct expression *e, const struct pp_token *t,
-	int64_t *value)
+static int number(struct expression *e, const struct pp_token *t, int64_t *value)
 {
 	char text[32], *end;
 	if (t->len < sizeof text) {
@@ -57,7 +72,7 @@ static int number(struct expression *e, const struct pp_token *t,
 		}
 	}
 	return pp_fault(e->pp, e->raw, "'%.*s' is not an integer for #if",
-		(int)(t->len < 64 ? t->len : 64), t->text);
+	    (int)(t->len < 64 ? t->len : 64), t->text);
 }
 
 static int primary(struct expression *e, int64_t *value)
@@ -68,14 +83,17 @@ static int primary(struct expression *e, int64_t *value)
 	e->at++;
 	if (pp_is(t, "(")) {
 		if (++e->depth > LIMIT_MACRO_NESTING)
-			return pp_fault(e->pp, e->raw, "the condition is nested "
-				"more than %d deep", LIMIT_MACRO_NESTING);
+			return pp_fault(e->pp, e->raw,
+			    "the condition is nested "
+			    "more than %d deep",
+			    LIMIT_MACRO_NESTING);
 		if (binary(e, 1, value))
 			return -1;
 		e->depth--;
 		if (!is_now(e, ")"))
-			return pp_fault(e->pp, e->raw, "a ')' is missing in the "
-				"condition");
+			return pp_fault(e->pp, e->raw,
+			    "a ')' is missing in the "
+			    "condition");
 		e->at++;
 		return 0;
 	}
@@ -83,11 +101,13 @@ static int primary(struct expression *e, int64_t *value)
 		return number(e, t, value);
 	if (t->kind != GLSL_WORD)
 		return pp_fault(e->pp, e->raw, "unexpected '%.*s' in the condition",
-			(int)t->len, t->text);
+		    (int)t->len, t->text);
 	*value = 0;
 	if (e->pp->options.is_essl && !e->is_dead)
-		return pp_fault(e->pp, e->raw, "'%.*s' is not defined, which "
-			"GLSL ES 3.00 refuses in #if", (int)t->len, t->text);
+		return pp_fault(e->pp, e->raw,
+		    "'%.*s' is not defined, which "
+		    "GLSL ES 3.00 refuses in #if",
+		    (int)t->len, t->text);
 	return 0;
 }
 
@@ -95,8 +115,8 @@ static int unary(struct expression *e, int64_t *value)
 {
 	char stack[64];
 	size_t n = 0;
-	while (n < sizeof stack && (is_now(e, "-") || is_now(e, "+")
-		|| is_now(e, "!") || is_now(e, "~")))
+	while (n < sizeof stack &&
+	    (is_now(e, "-") || is_now(e, "+") || is_now(e, "!") || is_now(e, "~")))
 		stack[n++] = *e->list.at[e->at++].text;
 	if (primary(e, value))
 		return -1;
@@ -122,10 +142,11 @@ static int divide(struct expression *e, char op, int64_t *a, int64_t b)
 {
 	if (!b) {
 		*a = 0;
-		return e->is_dead ? 0 : pp_fault(e->pp, e->raw,
-			"division by zero in the condition");
+		return e->is_dead
+		    ? 0
+		    : pp_fault(e->pp, e->raw, "division by zero in the condition");
 	}
-	if (b == -1)	/* the one quotient that does not fit */
+	if (b == -1) /* the one quotient that does not fit */
 		*a = op == '/' ? (int64_t)(0 - (uint64_t)*a) : 0;
 	else
 		*a = op == '/' ? *a / b : *a % b;
@@ -136,8 +157,9 @@ static int shift(struct expression *e, char op, int64_t *a, int64_t b)
 {
 	if (b < 0 || b > 31) {
 		*a = 0;
-		return e->is_dead ? 0 : pp_fault(e->pp, e->raw,
-			"a shift by %lld in the condition", (long long)b);
+		return e->is_dead ? 0
+				  : pp_fault(e->pp, e->raw,
+					"a shift by %lld in the condition", (long long)b);
 	}
 	*a = op == '<' ? (int64_t)((uint64_t)*a << b) : *a >> b;
 	return 0;
@@ -193,7 +215,7 @@ static int binary(struct expression *e, int level, int64_t *value)
 	if (unary(e, value))
 		return -1;
 	for (;;) {
-		const struct operator *op = NULL;
+		const struct operator* op = NULL;
 		for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
 			if (is_now(e, operators[i].text))
 				op = &operators[i];
@@ -211,8 +233,7 @@ static int binary(struct expression *e, int level, int64_t *value)
 	}
 }
 
-int pp_condition(struct preprocessor *pp, size_t first, size_t end,
-	uint32_t raw)
+int pp_condition(struct preprocessor *pp, size_t first, size_t end, uint32_t raw)
 {
 	struct expression e = { .pp = pp, .raw = raw };
 	struct pp_tokens line = { 0 };
@@ -238,8 +259,8 @@ int pp_condition(struct preprocessor *pp, size_t first, size_t end,
 		goto out;
 	if (e.at < e.list.n) {
 		const struct pp_token *rest = &e.list.at[e.at];
-		pp_fault(pp, raw, "unexpected '%.*s' after the condition",
-			(int)rest->len, rest->text);
+		pp_fault(pp, raw, "unexpected '%.*s' after the condition", (int)rest->len,
+		    rest->text);
 		goto out;
 	}
 	result = value != 0;

@@ -6,7 +6,7 @@
 #include "util/buf.h"
 #include "util/mem.h"
 
-#define REFLECTION_MAX 4096	/* entries a list; GL's own limits are below */
+#define REFLECTION_MAX 4096 /* entries a list; GL's own limits are below */
 
 void reflection_release(struct reflection *r)
 {
@@ -19,7 +19,8 @@ void reflection_release(struct reflection *r)
 	memset(r, 0, sizeof *r);
 }
 
-const struct active_uniform *reflection_uniform(const struct reflection *r, const char *name)
+const struct active_uniform *reflection_uniform(const struct reflection *r,
+    const char *name)
 {
 	size_t lo = 0, hi = r->nuniform;
 
@@ -93,8 +94,7 @@ static char *take_name(struct cursor *c)
 	return name;
 }
 
-int reflection_decode(const void *data, size_t n, struct reflection *out,
-	struct err *err)
+int reflection_decode(const void *data, size_t n, struct reflection *out, struct err *err)
 {
 	struct cursor c = { data, n, 0 };
 
@@ -103,8 +103,7 @@ int reflection_decode(const void *data, size_t n, struct reflection *out,
 	if (nuniform > REFLECTION_MAX)
 		c.bad = 1;
 	for (uint32_t i = 0; i < nuniform && !c.bad; i++) {
-		out->uniform = xreallocarray(out->uniform, i + 1,
-			sizeof *out->uniform);
+		out->uniform = xreallocarray(out->uniform, i + 1, sizeof *out->uniform);
 		struct active_uniform *u = &out->uniform[i];
 		u->type = (enum gl_type)take_u32(&c);
 		u->count = (int)take_u32(&c);
@@ -117,8 +116,7 @@ int reflection_decode(const void *data, size_t n, struct reflection *out,
 	if (nblock > REFLECTION_MAX)
 		c.bad = 1;
 	for (uint32_t i = 0; i < nblock && !c.bad; i++) {
-		out->block = xreallocarray(out->block, i + 1,
-			sizeof *out->block);
+		out->block = xreallocarray(out->block, i + 1, sizeof *out->block);
 		struct active_block *b = &out->block[i];
 		b->binding = take_u32(&c);
 		b->is_written = take_u32(&c) != 0;
@@ -128,7 +126,7 @@ int reflection_decode(const void *data, size_t n, struct reflection *out,
 	if (c.bad || c.left != 0) {
 		reflection_release(out);
 		return err_set(err, STATUS_MACHINE,
-			"the recorded reflection of a program is damaged");
+		    "the recorded reflection of a program is damaged");
 	}
 	return 0;
 }

@@ -14,11 +14,11 @@
 struct plan {
 	const struct manifest *m;
 	const struct pass *pass;
-	int is_essl;		/* its own text; storage is always desktop GLSL */
-	int version;		/* 300, 410, 430 */
+	int is_essl; /* its own text; storage is always desktop GLSL */
+	int version; /* 300, 410, 430 */
 	int is_compute;
 	const char *entry;
-	struct map declared;	/* uniforms that the user's text has */
+	struct map declared; /* uniforms that the user's text has */
 	struct preprocess user;
 };
 
@@ -44,7 +44,7 @@ static const char *entry_example(enum pass_kind kind)
 	switch (kind) {
 	case PASS_CUBEMAP:
 		return "void mainCubemap(out vec4 fragColor, in vec2 fragCoord, "
-			"in vec3 rayOrigin, in vec3 rayDirection)";
+		       "in vec3 rayOrigin, in vec3 rayDirection)";
 	case PASS_COMPUTE:
 		return "void mainCompute(ivec2 pixel)";
 	case PASS_SOUND:
@@ -60,10 +60,20 @@ static const char *entry_example(enum pass_kind kind)
 static int uses_old_lookups(const struct glsl *g)
 {
 	static const char *const name[] = {
-		"texture1D", "texture2D", "texture3D", "textureCube",
-		"texture1DLod", "texture2DLod", "texture3DLod", "textureCubeLod",
-		"texture1DProj", "texture2DProj", "texture3DProj",
-		"texture2DProjLod", "shadow1D", "shadow2D"
+		"texture1D",
+		"texture2D",
+		"texture3D",
+		"textureCube",
+		"texture1DLod",
+		"texture2DLod",
+		"texture3DLod",
+		"textureCubeLod",
+		"texture1DProj",
+		"texture2DProj",
+		"texture3DProj",
+		"texture2DProjLod",
+		"shadow1D",
+		"shadow2D",
 	};
 	for (size_t i = 0; i < sizeof name / sizeof *name; i++)
 		if (glsl_mentions(g, name[i], 0))
@@ -72,7 +82,7 @@ static int uses_old_lookups(const struct glsl *g)
 }
 
 static int plan_pass(struct plan *plan, const struct manifest *m, int p,
-	const struct shader_target *target, struct err *err)
+    const struct shader_target *target, struct err *err)
 {
 	const struct pass *pass = &m->pass[p];
 	plan->m = m;
@@ -83,17 +93,18 @@ static int plan_pass(struct plan *plan, const struct manifest *m, int p,
 	plan->is_essl = m->dialect == DIALECT_ESSL && !has_storage;
 	if (has_storage && target->gl_version < 430)
 		return err_set(err, STATUS_FAILED,
-			"pass '%s' %s, which needs OpenGL 4.3; this one has %d.%d",
-			pass->name, plan->is_compute ? "is a compute pass"
-			: "has storage buffers", target->gl_version / 100,
-			target->gl_version / 10 % 10);
+		    "pass '%s' %s, which needs OpenGL 4.3; this one has %d.%d",
+		    pass->name,
+		    plan->is_compute ? "is a compute pass" : "has storage buffers",
+		    target->gl_version / 100, target->gl_version / 10 % 10);
 	if (plan->is_essl && !target->has_es3)
 		return err_set(err, STATUS_FAILED,
-			"pass '%s' is written in GLSL ES 3.00, which needs OpenGL 4.3 "
-			"or ARB_ES3_compatibility; shader.dialect = \"glsl\" may help",
-			pass->name);
-	plan->version = plan->is_essl ? 300
-		: !has_storage && target->gl_version < 430 ? 410 : 430;
+		    "pass '%s' is written in GLSL ES 3.00, which needs OpenGL 4.3 "
+		    "or ARB_ES3_compatibility; shader.dialect = \"glsl\" may help",
+		    pass->name);
+	plan->version = plan->is_essl                  ? 300
+	    : !has_storage && target->gl_version < 430 ? 410
+						       : 430;
 	return 0;
 }
 
@@ -104,14 +115,12 @@ static const struct {
 } audio[] = {
 	{ "Bands", "0.0", { "Loudness", "Bass", "Mid", "Treble" } },
 	{ "Hits", "0.0", { "Onset", "Kick", "Snare", "Hihat" } },
-	{ "Beat", "0.0", { "Bpm", "BeatPhase", "BeatConfidence",
-		"BeatStrength" } },
-	{ "Stereo", "0.0", { "StereoWidth", "StereoBalance",
-		"StereoCorrelation", "EnergyTrend" } },
-	{ "Structure", "0.0", { "Drop", "SectionChange",
-		"SpectralCentroid", "SpectralFlux" } },
-	{ "Meta", "0.0, 1.0, 0.0, 0.0", { "Available", "Silence",
-		"SampleRate", NULL } }
+	{ "Beat", "0.0", { "Bpm", "BeatPhase", "BeatConfidence", "BeatStrength" } },
+	{ "Stereo", "0.0",
+	    { "StereoWidth", "StereoBalance", "StereoCorrelation", "EnergyTrend" } },
+	{ "Structure", "0.0",
+	    { "Drop", "SectionChange", "SpectralCentroid", "SpectralFlux" } },
+	{ "Meta", "0.0, 1.0, 0.0, 0.0", { "Available", "Silence", "SampleRate", NULL } },
 };
 
 /* The macros that the dialect gives to pass p, as directives. */
@@ -125,45 +134,48 @@ static void add_defines(const struct manifest *m, int p, struct buf *out)
 		buf_addstr(out, "#define SHADERTOY_CLAMP_OUTPUT 1\n");
 	for (size_t i = 0; i < sizeof audio / sizeof *audio; i++)
 		for (int k = 0; k < 4 && audio[i].word[k]; k++)
-			buf_addf(out, "#define iAudio%s iMusic%s.%c\n",
-				audio[i].word[k], audio[i].vector, "xyzw"[k]);
+			buf_addf(out, "#define iAudio%s iMusic%s.%c\n", audio[i].word[k],
+			    audio[i].vector, "xyzw"[k]);
 }
 
-int shader_expand(struct tree *tree, const struct manifest *m, int p,
-	int notes_inactive, struct inputs *inputs, struct source *out,
-	struct err *err)
+int shader_expand(struct tree *tree, const struct manifest *m, int p, int notes_inactive,
+    struct inputs *inputs, struct source *out, struct err *err)
 {
 	const struct pass *pass = &m->pass[p];
-	int is_essl = m->dialect == DIALECT_ESSL && !pass->nstorage
-		&& pass->kind != PASS_COMPUTE;
+	int is_essl =
+	    m->dialect == DIALECT_ESSL && !pass->nstorage && pass->kind != PASS_COMPUTE;
 	struct buf define = BUF_INIT;
 	add_defines(m, p, &define);
 	struct source_request request = {
-		pass->source, m->common, m->include_dir, m->ninclude_dir,
+		pass->source,
+		m->common,
+		m->include_dir,
+		m->ninclude_dir,
 		{ is_essl, is_essl ? 300 : 430, buf_str(&define) },
-		notes_inactive
+		notes_inactive,
 	};
 	int result = source_expand(tree, &request, inputs, out, err);
 	buf_release(&define);
 	return result;
 }
 
-static int preprocess_user(struct plan *plan, int p,
-	const struct source *source, struct err *err)
+static int preprocess_user(struct plan *plan, int p, const struct source *source,
+    struct err *err)
 {
 	struct buf define = BUF_INIT;
 	add_defines(plan->m, p, &define);
 	struct preprocess_options options = {
-		plan->is_essl, plan->version, buf_str(&define)
+		plan->is_essl,
+		plan->version,
+		buf_str(&define),
 	};
-	int result = preprocess(&options, source->text, source->ntext,
-		&plan->user, err);
-	if (!result && plan->version == 430 && !plan->is_compute
-		&& !plan->pass->nstorage && uses_old_lookups(&plan->user.code)) {
+	int result = preprocess(&options, source->text, source->ntext, &plan->user, err);
+	if (!result && plan->version == 430 && !plan->is_compute &&
+	    !plan->pass->nstorage && uses_old_lookups(&plan->user.code)) {
 		plan->version = options.version = 410;
 		preprocess_release(&plan->user);
-		result = preprocess(&options, source->text, source->ntext,
-			&plan->user, err);
+		result =
+		    preprocess(&options, source->text, source->ntext, &plan->user, err);
 	}
 	buf_release(&define);
 	if (!result) {
@@ -178,8 +190,8 @@ static int preprocess_user(struct plan *plan, int p,
 /* Declarations ------------------------------------------------------------- */
 
 /* "uniform TYPE NAME;" unless the user's text says so itself. count 0: no array. */
-static void add_uniform(struct buf *out, const struct plan *plan,
-	const char *type, const char *name, int count)
+static void add_uniform(struct buf *out, const struct plan *plan, const char *type,
+    const char *name, int count)
 {
 	if (map_gets(&plan->declared, name) != MAP_NONE)
 		return;
@@ -189,11 +201,10 @@ static void add_uniform(struct buf *out, const struct plan *plan,
 	buf_addstr(out, ";\n");
 }
 
-static const char *sampler_of(const struct manifest *m,
-	const struct input_ref *in)
+static const char *sampler_of(const struct manifest *m, const struct input_ref *in)
 {
-	if (in->kind == INPUT_CUBEMAP || (in->kind == INPUT_PASS
-		&& m->pass[in->pass].kind == PASS_CUBEMAP))
+	if (in->kind == INPUT_CUBEMAP ||
+	    (in->kind == INPUT_PASS && m->pass[in->pass].kind == PASS_CUBEMAP))
 		return "samplerCube";
 	return in->kind == INPUT_VOLUME ? "sampler3D" : "sampler2D";
 }
@@ -202,13 +213,13 @@ static const char *sampler_of(const struct manifest *m,
 static void add_audio_words(struct buf *out)
 {
 	for (size_t i = 0; i < sizeof audio / sizeof *audio; i++)
-		buf_addf(out, "const vec4 iMusic%s = vec4(%s);\n",
-			audio[i].vector, audio[i].value);
+		buf_addf(out, "const vec4 iMusic%s = vec4(%s);\n", audio[i].vector,
+		    audio[i].value);
 	buf_addstr(out,
-		"float sampleAudioSpectrum(sampler2D music, float x) "
-		"{ return texture(music, vec2(x, 0.25)).r; }\n"
-		"float sampleAudioWaveform(sampler2D music, float x) "
-		"{ return texture(music, vec2(x, 0.75)).r * 2.0 - 1.0; }\n");
+	    "float sampleAudioSpectrum(sampler2D music, float x) "
+	    "{ return texture(music, vec2(x, 0.25)).r; }\n"
+	    "float sampleAudioWaveform(sampler2D music, float x) "
+	    "{ return texture(music, vec2(x, 0.75)).r * 2.0 - 1.0; }\n");
 }
 
 /* Those that are arrays, with an element a channel, or (narray 0) the others. */
@@ -226,8 +237,7 @@ static void add_builtins(struct buf *out, const struct plan *plan, int narray)
 	};
 	for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++)
 		if (builtin[i].is_array == (narray > 0))
-			add_uniform(out, plan, builtin[i].type, builtin[i].name,
-				narray);
+			add_uniform(out, plan, builtin[i].type, builtin[i].name, narray);
 }
 
 static void add_channels(struct buf *out, const struct plan *plan)
@@ -245,7 +255,7 @@ static void add_channels(struct buf *out, const struct plan *plan)
 			narray = LIMIT_CHANNELS;
 		if (sampler[c] || c < 4)
 			add_uniform(out, plan, sampler[c] ? sampler[c] : "sampler2D",
-				name, 0);
+			    name, 0);
 	}
 	if (!plan->is_essl)
 		narray = LIMIT_CHANNELS;
@@ -253,20 +263,20 @@ static void add_channels(struct buf *out, const struct plan *plan)
 	if (!plan->is_essl || plan->pass->kind != PASS_IMAGE)
 		return;
 	for (int c = 0; c < 4; c++)
-		buf_addf(out, "uniform struct { %s sampler; vec3 size; float time; "
-			"int loaded; } iCh%d;\n", sampler[c] ? sampler[c] : "sampler2D",
-			c);
+		buf_addf(out,
+		    "uniform struct { %s sampler; vec3 size; float time; "
+		    "int loaded; } iCh%d;\n",
+		    sampler[c] ? sampler[c] : "sampler2D", c);
 }
 
 static void add_declarations(struct buf *out, const struct plan *plan,
-	const struct variant_pass *size)
+    const struct variant_pass *size)
 {
 	const struct manifest *m = plan->m;
 	const struct pass *pass = plan->pass;
 	add_builtins(out, plan, 0);
-	if (plan->is_compute
-		|| (!plan->is_essl
-			&& glsl_mentions(&plan->user.code, "iIteration", 0)))
+	if (plan->is_compute ||
+	    (!plan->is_essl && glsl_mentions(&plan->user.code, "iIteration", 0)))
 		add_uniform(out, plan, "int", "iIteration", 0);
 	add_channels(out, plan);
 	if (m->dialect == DIALECT_GLSL)
@@ -275,20 +285,20 @@ static void add_declarations(struct buf *out, const struct plan *plan,
 	struct buf custom = BUF_INIT;
 	for (size_t i = 0; i < m->nuniform; i++)
 		add_uniform(&custom, plan, value_type_name(m->uniform[i].type),
-			m->uniform[i].name, 0);
+		    m->uniform[i].name, 0);
 	for (size_t i = 0; i + 1 < custom.len; i++)
 		if (custom.data[i] == '\n')
 			custom.data[i] = ' ';
 	buf_add(out, custom.data, custom.len);
 	buf_release(&custom);
 	if (plan->is_compute) {
-		buf_addf(out, "layout(local_size_x = %d, local_size_y = %d, "
-			"local_size_z = %d) in;\n", size->local_size[0],
-			size->local_size[1], size->local_size[2]);
+		buf_addf(out,
+		    "layout(local_size_x = %d, local_size_y = %d, "
+		    "local_size_z = %d) in;\n",
+		    size->local_size[0], size->local_size[1], size->local_size[2]);
 		for (int k = 0; k <= pass->nextra_output; k++) {
 			buf_addf(out, "layout(%s, binding = %d) uniform image2D iOutput",
-				format_name(k ? pass->extra_output[k - 1]
-					: pass->format), k);
+			    format_name(k ? pass->extra_output[k - 1] : pass->format), k);
 			if (k)
 				buf_addf(out, "%d", k);
 			buf_addstr(out, ";\n");
@@ -297,28 +307,27 @@ static void add_declarations(struct buf *out, const struct plan *plan,
 	}
 	/* With one output ES gives it location 0 by itself, as does desktop GL. */
 	buf_addf(out, "%sout vec4 stb_color;\n",
-		pass->nextra_output ? "layout(location = 0) " : "");
+	    pass->nextra_output ? "layout(location = 0) " : "");
 }
 
 /* main --------------------------------------------------------------------- */
 
 /* What the user's text says of the entry point. */
 struct entry {
-	int is_found;		/* with the types that were asked for */
-	struct buf parameters;	/* of a prototype that fits it */
+	int is_found;          /* with the types that were asked for */
+	struct buf parameters; /* of a prototype that fits it */
 };
 
 /* The parameter between first and end: 1 when it is of that type. */
 static int read_parameter(const struct glsl *g, size_t first, size_t end,
-	const char *type, struct buf *out)
+    const char *type, struct buf *out)
 {
-	static const char *const qualifier[] = { "const", "in", "out", "inout",
-		"highp" };
+	static const char *const qualifier[] = { "const", "in", "out", "inout", "highp" };
 	int has_type = 0;
 	for (size_t i = first; i < end; i++) {
 		if (g->token[i].kind != GLSL_WORD || has_type > 1)
 			return 0;
-		if (has_type) {		/* its name */
+		if (has_type) { /* its name */
 			has_type++;
 			continue;
 		}
@@ -341,7 +350,7 @@ static int read_parameter(const struct glsl *g, size_t first, size_t end,
 
 /* Whether the function has these types, a null behind them. */
 static int read_entry(const struct glsl *g, const struct glsl_function *fn,
-	const char *const *type, struct buf *out)
+    const char *const *type, struct buf *out)
 {
 	size_t at = fn->open + 1;
 	buf_reset(out);
@@ -361,33 +370,31 @@ static int read_entry(const struct glsl *g, const struct glsl_function *fn,
 }
 
 static void find_entry(const struct plan *plan, const char *const *type,
-	struct entry *out)
+    struct entry *out)
 {
 	const struct glsl *g = &plan->user.code;
 	struct glsl_function *fn;
 	size_t nfn;
-	*out = (struct entry) { .is_found = 0 };
+	*out = (struct entry){ .is_found = 0 };
 	glsl_functions(g, &fn, &nfn);
 	for (size_t i = 0; i < nfn && !out->is_found; i++)
 		if (glsl_is(g, fn[i].name, plan->entry))
-			out->is_found = read_entry(g, &fn[i], type,
-				&out->parameters);
+			out->is_found = read_entry(g, &fn[i], type, &out->parameters);
 	free(fn);
 }
 
 /* "TYPE NAME(...);" as the user has it, or else as it should be. */
-static void add_prototype(struct buf *out, const struct plan *plan,
-	const char *result, const char *const *type, const char *otherwise)
+static void add_prototype(struct buf *out, const struct plan *plan, const char *result,
+    const char *const *type, const char *otherwise)
 {
 	struct entry entry;
 	find_entry(plan, type, &entry);
 	buf_addf(out, "%s %s(%s);\n", result, plan->entry,
-		entry.is_found ? buf_str(&entry.parameters) : otherwise);
+	    entry.is_found ? buf_str(&entry.parameters) : otherwise);
 	buf_release(&entry.parameters);
 }
 
-static void add_main_sound(struct buf *out, const struct plan *plan,
-	const char *zero)
+static void add_main_sound(struct buf *out, const struct plan *plan, const char *zero)
 {
 	static const char *const old_type[] = { "float", NULL };
 	static const char *const type[] = { "int", "float", NULL };
@@ -397,69 +404,68 @@ static void add_main_sound(struct buf *out, const struct plan *plan,
 	int is_old = entry.is_found;
 	buf_release(&entry.parameters);
 	buf_addstr(out,
-		"uniform int " SHADER_SAMPLE ";\n"
-		"uniform int " SHADER_WIDTH ";\n");
+	    "uniform int " SHADER_SAMPLE ";\n"
+	    "uniform int " SHADER_WIDTH ";\n");
 	add_prototype(out, plan, "vec2", is_old ? old_type : type,
-		"int number, float time");
+	    "int number, float time");
 	buf_addf(out,
-		"void main()\n"
-		"{\n"
-		"%s"
-		"	ivec2 texel = ivec2(gl_FragCoord.xy);\n"
-		"	int number = " SHADER_SAMPLE " + texel.y * " SHADER_WIDTH
-		" + texel.x;\n"
-		"	stb_color = vec4(mainSound(%sfloat(number) / iSampleRate), "
-		"0.0, 1.0);\n"
-		"}\n", zero, is_old ? "" : "number, ");
+	    "void main()\n"
+	    "{\n"
+	    "%s"
+	    "	ivec2 texel = ivec2(gl_FragCoord.xy);\n"
+	    "	int number = " SHADER_SAMPLE " + texel.y * " SHADER_WIDTH " + texel.x;\n"
+	    "	stb_color = vec4(mainSound(%sfloat(number) / iSampleRate), "
+	    "0.0, 1.0);\n"
+	    "}\n",
+	    zero, is_old ? "" : "number, ");
 }
 
-static void add_main_cubemap(struct buf *out, const struct plan *plan,
-	const char *zero)
+static void add_main_cubemap(struct buf *out, const struct plan *plan, const char *zero)
 {
-	static const char *const type[] = { "vec4", "vec2", "vec3", "vec3",
-		NULL };
+	static const char *const type[] = { "vec4", "vec2", "vec3", "vec3", NULL };
 	/* OpenGL 4.5 specification, table 8.19, the other way round. */
 	buf_addstr(out, "uniform int " SHADER_FACE ";\n");
 	add_prototype(out, plan, "void", type,
-		"out vec4 color, in vec2 coord, in vec3 origin, in vec3 direction");
+	    "out vec4 color, in vec2 coord, in vec3 origin, in vec3 direction");
 	buf_addf(out,
-		"void main()\n"
-		"{\n"
-		"%s"
-		"	vec2 p = gl_FragCoord.xy / 512.0 - 1.0;\n"
-		"	vec3 d = " SHADER_FACE " == 0 ? vec3(1.0, -p.y, -p.x)\n"
-		"		: " SHADER_FACE " == 1 ? vec3(-1.0, -p.y, p.x)\n"
-		"		: " SHADER_FACE " == 2 ? vec3(p.x, 1.0, p.y)\n"
-		"		: " SHADER_FACE " == 3 ? vec3(p.x, -1.0, -p.y)\n"
-		"		: " SHADER_FACE " == 4 ? vec3(p.x, -p.y, 1.0)\n"
-		"		: vec3(-p.x, -p.y, -1.0);\n"
-		"	vec4 color = vec4(0.0);\n"
-		"	mainCubemap(color, gl_FragCoord.xy, vec3(0.0), normalize(d));\n"
-		"	stb_color = color;\n"
-		"}\n", zero);
+	    "void main()\n"
+	    "{\n"
+	    "%s"
+	    "	vec2 p = gl_FragCoord.xy / 512.0 - 1.0;\n"
+	    "	vec3 d = " SHADER_FACE " == 0 ? vec3(1.0, -p.y, -p.x)\n"
+	    "		: " SHADER_FACE " == 1 ? vec3(-1.0, -p.y, p.x)\n"
+	    "		: " SHADER_FACE " == 2 ? vec3(p.x, 1.0, p.y)\n"
+	    "		: " SHADER_FACE " == 3 ? vec3(p.x, -1.0, -p.y)\n"
+	    "		: " SHADER_FACE " == 4 ? vec3(p.x, -p.y, 1.0)\n"
+	    "		: vec3(-p.x, -p.y, -1.0);\n"
+	    "	vec4 color = vec4(0.0);\n"
+	    "	mainCubemap(color, gl_FragCoord.xy, vec3(0.0), normalize(d));\n"
+	    "	stb_color = color;\n"
+	    "}\n",
+	    zero);
 }
 
-static void add_main_image(struct buf *out, const struct plan *plan,
-	const char *zero)
+static void add_main_image(struct buf *out, const struct plan *plan, const char *zero)
 {
 	static const char *const type[] = { "vec4", "vec2", NULL };
 	add_prototype(out, plan, "void", type, "out vec4 color, in vec2 coord");
 	buf_addf(out,
-		"void main()\n"
-		"{\n"
-		"%s"
-		"	vec4 color = vec4(0.0);\n"
-		"	mainImage(color, gl_FragCoord.xy);\n", zero);
+	    "void main()\n"
+	    "{\n"
+	    "%s"
+	    "	vec4 color = vec4(0.0);\n"
+	    "	mainImage(color, gl_FragCoord.xy);\n",
+	    zero);
 	if (plan->pass->kind == PASS_BUFFER) {
 		buf_addstr(out, "	stb_color = color;\n}\n");
 		return;
 	}
 	/* Comparisons are false for NaN, so that it becomes 0. */
 	buf_addstr(out,
-		"	stb_color = vec4(color.r > 0.0 ? min(color.r, 1.0) : 0.0,\n"
-		"		color.g > 0.0 ? min(color.g, 1.0) : 0.0,\n"
-		"		color.b > 0.0 ? min(color.b, 1.0) : 0.0, 1.0);\n"
-		"}\n");
+	    "	stb_color = vec4(color.r > 0.0 ? min(color.r, 1.0) : 0.0,\n"
+	    "		color.g > 0.0 ? min(color.g, 1.0) : 0.0,\n"
+	    "		color.b > 0.0 ? min(color.b, 1.0) : 0.0, 1.0);\n"
+	    "}\n");
 }
 
 /* Its own "out" is set to zero where it begins, as all are (shader_zero.h). */
@@ -473,13 +479,14 @@ static void add_main(struct buf *out, const struct plan *plan, int has_zeros)
 	case PASS_COMPUTE:
 		add_prototype(out, plan, "void", type, "ivec2 pixel");
 		buf_addf(out,
-			"void main()\n"
-			"{\n"
-			"%s"
-			"	ivec2 pixel = ivec2(gl_GlobalInvocationID.xy);\n"
-			"	if (all(lessThan(pixel, ivec2(iResolution.xy))))\n"
-			"		mainCompute(pixel);\n"
-			"}\n", zero);
+		    "void main()\n"
+		    "{\n"
+		    "%s"
+		    "	ivec2 pixel = ivec2(gl_GlobalInvocationID.xy);\n"
+		    "	if (all(lessThan(pixel, ivec2(iResolution.xy))))\n"
+		    "		mainCompute(pixel);\n"
+		    "}\n",
+		    zero);
 		return;
 	case PASS_SOUND:
 		add_main_sound(out, plan, zero);
@@ -498,8 +505,7 @@ static void add_main(struct buf *out, const struct plan *plan, int has_zeros)
 
 static void add_version(struct buf *out, const struct plan *plan)
 {
-	buf_addf(out, "#version %d %s\n", plan->version,
-		plan->is_essl ? "es" : "core");
+	buf_addf(out, "#version %d %s\n", plan->version, plan->is_essl ? "es" : "core");
 }
 
 static char *vertex_text(const struct plan *plan)
@@ -508,22 +514,23 @@ static char *vertex_text(const struct plan *plan)
 	add_version(&out, plan);
 	/* One triangle over the whole viewport. */
 	buf_addstr(&out,
-		"void main()\n"
-		"{\n"
-		"	vec2 p = vec2(float((gl_VertexID << 1) & 2), "
-		"float(gl_VertexID & 2));\n"
-		"	gl_Position = vec4(p * 2.0 - 1.0, 0.0, 1.0);\n"
-		"}\n");
+	    "void main()\n"
+	    "{\n"
+	    "	vec2 p = vec2(float((gl_VertexID << 1) & 2), "
+	    "float(gl_VertexID & 2));\n"
+	    "	gl_Position = vec4(p * 2.0 - 1.0, 0.0, 1.0);\n"
+	    "}\n");
 	return buf_detach(&out);
 }
 
 static char *stage_text(struct plan *plan, const struct variant_pass *size,
-	struct shader *shader)
+    struct shader *shader)
 {
 	struct buf out = BUF_INIT;
 	struct rewrite rewrite;
 	struct rewrite_options options = {
-		plan->is_essl, plan->is_compute || plan->pass->nstorage
+		plan->is_essl,
+		plan->is_compute || plan->pass->nstorage,
 	};
 	shader_rewrite(&plan->user, &options, &rewrite);
 	add_version(&out, plan);
@@ -538,18 +545,17 @@ static char *stage_text(struct plan *plan, const struct variant_pass *size,
 	 */
 	if (plan->is_essl)
 		buf_addstr(&out,
-			"precision highp float;\n"
-			"precision highp int;\n"
-			"precision highp sampler2D;\n"
-			"precision highp sampler3D;\n"
-			"precision highp samplerCube;\n");
+		    "precision highp float;\n"
+		    "precision highp int;\n"
+		    "precision highp sampler2D;\n"
+		    "precision highp sampler3D;\n"
+		    "precision highp samplerCube;\n");
 	add_declarations(&out, plan, size);
 	add_main(&out, plan, rewrite.zeros.len > 0);
 	buf_addf(&out, "#line %d 1\n", REWRITE_LINE_BASE + 1);
 	buf_add(&out, buf_str(&rewrite.text), rewrite.text.len);
 	if (rewrite.zeros.len)
-		buf_addf(&out, "void " ZERO_FUNCTION "() {%s}\n",
-			rewrite.zeros.data);
+		buf_addf(&out, "void " ZERO_FUNCTION "() {%s}\n", rewrite.zeros.data);
 	shader->place = rewrite.place;
 	shader->nplace = rewrite.nplace;
 	rewrite.place = NULL;
@@ -575,8 +581,8 @@ static void find_readonly(const struct glsl *g, struct map *names)
 			size_t n;
 			const char *name = glsl_token_text(g, i + 1, &scratch, &n);
 			size_t known = map_get(names, name, n);
-			map_put(names, name, n, (size_t)is_readonly
-				& (known == MAP_NONE ? 1 : known));
+			map_put(names, name, n,
+			    (size_t)is_readonly & (known == MAP_NONE ? 1 : known));
 		}
 	}
 	buf_release(&scratch);
@@ -606,9 +612,8 @@ static void find_program_id(struct shader *s, const struct plan *plan)
 {
 	struct sha256_ctx ctx;
 	char head[64];
-	snprintf(head, sizeof head, "stbuild program %d %s %d",
-		SHADER_HEADER_VERSION, plan->is_essl ? "essl" : "glsl",
-		plan->version);
+	snprintf(head, sizeof head, "stbuild program %d %s %d", SHADER_HEADER_VERSION,
+	    plan->is_essl ? "essl" : "glsl", plan->version);
 	sha256_init(&ctx);
 	sha256_update(&ctx, head, strlen(head) + 1);
 	hash_tokens(&ctx, s->vertex ? s->vertex : "");
@@ -617,19 +622,18 @@ static void find_program_id(struct shader *s, const struct plan *plan)
 }
 
 int shader_build(const struct variant *v, int p, const struct source *source,
-	const struct shader_target *target, struct shader *out,
-	struct err *err)
+    const struct shader_target *target, struct shader *out, struct err *err)
 {
-	*out = (struct shader) { .is_compute = 0 };
+	*out = (struct shader){ .is_compute = 0 };
 	int result = -1;
 	struct plan plan = { .version = 0 };
 	struct glsl *code = &plan.user.code;
-	if (plan_pass(&plan, v->manifest, p, target, err)
-		|| preprocess_user(&plan, p, source, err))
+	if (plan_pass(&plan, v->manifest, p, target, err) ||
+	    preprocess_user(&plan, p, source, err))
 		goto out;
 	if (!glsl_mentions(code, plan.entry, 0)) {
 		err_set(err, STATUS_FAILED, "pass '%s' defines no %s(); expected '%s'",
-			plan.pass->name, plan.entry, entry_example(plan.pass->kind));
+		    plan.pass->name, plan.entry, entry_example(plan.pass->kind));
 		err_place(err, plan.pass->source, 0, 0, NULL);
 		goto out;
 	}
@@ -660,16 +664,16 @@ void shader_release(struct shader *s)
 	buf_release(&s->tokens);
 	parts_free(s->part, s->npart);
 	free(s->place);
-	*s = (struct shader) { .is_compute = 0 };
+	*s = (struct shader){ .is_compute = 0 };
 }
 
 /* 1 when the text uses a word as the qualifier or type that it is. */
 static int has_its_sense(const struct glsl *g, const struct word *word)
 {
 	for (size_t i = 0; word->role != WORD_PLAIN && i + 1 < g->ntoken; i++)
-		if (glsl_is(g, i, word->text)
-			&& (g->token[i + 1].kind == GLSL_WORD
-			|| (word->role == WORD_TYPE && glsl_is(g, i + 1, "("))))
+		if (glsl_is(g, i, word->text) &&
+		    (g->token[i + 1].kind == GLSL_WORD ||
+			(word->role == WORD_TYPE && glsl_is(g, i + 1, "("))))
 			return 1;
 	return 0;
 }
@@ -679,25 +683,24 @@ static int has_its_sense(const struct glsl *g, const struct word *word)
  * that ES 3.00 leaves free and desktop GLSL does not, and names of the site.
  */
 static void add_portable_words(struct buf *out, const struct plan *plan,
-	const struct glsl *user)
+    const struct glsl *user)
 {
 	int is_essl = plan->m->dialect == DIALECT_ESSL;
 	for (size_t i = 0; i < nword; i++)
-		if (words[i].role != WORD_NONE && words[i].essl != WORD_KEYWORD
-			&& strcmp(words[i].text, "char") != 0
-			&& glsl_mentions(user, words[i].text, 0)
-			&& !has_its_sense(user, &words[i]))
-			buf_addf(out, "#define %s %s_\n", words[i].text,
-				words[i].text);
+		if (words[i].role != WORD_NONE && words[i].essl != WORD_KEYWORD &&
+		    strcmp(words[i].text, "char") != 0 &&
+		    glsl_mentions(user, words[i].text, 0) &&
+		    !has_its_sense(user, &words[i]))
+			buf_addf(out, "#define %s %s_\n", words[i].text, words[i].text);
 	if (is_essl && glsl_mentions(user, "HW_PERFORMANCE", 0))
 		buf_addstr(out, "#define HW_PERFORMANCE 1\n");
-	if (map_gets(&plan->declared, "iSampleRate") == MAP_NONE
-		&& glsl_mentions(user, "iSampleRate", 0))
+	if (map_gets(&plan->declared, "iSampleRate") == MAP_NONE &&
+	    glsl_mentions(user, "iSampleRate", 0))
 		buf_addstr(out, "#define iSampleRate 44100.0\n");
 }
 
-void shader_portable(const struct manifest *m, int p,
-	const struct source *source, struct buf *out)
+void shader_portable(const struct manifest *m, int p, const struct source *source,
+    struct buf *out)
 {
 	const struct pass *pass = &m->pass[p];
 	struct plan plan = { .m = m, .pass = pass };
@@ -706,7 +709,7 @@ void shader_portable(const struct manifest *m, int p,
 	glsl_uniforms(&user, &plan.declared);
 	for (size_t i = 0; i < m->nuniform; i++)
 		add_uniform(out, &plan, value_type_name(m->uniform[i].type),
-			m->uniform[i].name, 0);
+		    m->uniform[i].name, 0);
 	int is_bound[4] = { 0 };
 	for (size_t i = 0; i < pass->ninput; i++)
 		if (pass->input[i].channel < 4)

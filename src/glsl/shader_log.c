@@ -6,13 +6,13 @@
 #include "shader_place.h"
 #include "util/mem.h"
 
-#define MAX_LINES 20	/* of a log; what follows is mostly the first one's doing */
+#define MAX_LINES 20 /* of a log; what follows is mostly the first one's doing */
 
 /* One line of a log. */
 struct report {
-	int file, line, column;	/* column 0: not told */
+	int file, line, column; /* column 0: not told */
 	int is_error;
-	const char *text;	/* behind the place */
+	const char *text; /* behind the place */
 	size_t ntext;
 };
 
@@ -39,7 +39,7 @@ static int take(const char **s, const char *word)
 /* 0 when the line names a place in one of the known forms, else -1. */
 static int parse(const char *s, const char *end, struct report *r)
 {
-	*r = (struct report) { .is_error = 1 };
+	*r = (struct report){ .is_error = 1 };
 	int has_level = take(&s, "ERROR: ");
 	if (!has_level && take(&s, "WARNING: ")) {
 		has_level = 1;
@@ -50,8 +50,8 @@ static int parse(const char *s, const char *end, struct report *r)
 	if (take(&s, ":")) {
 		if ((r->line = take_number(&s)) < 0)
 			return -1;
-		if (take(&s, "(")
-			&& ((r->column = take_number(&s)) < 0 || !take(&s, ")")))
+		if (take(&s, "(") &&
+		    ((r->column = take_number(&s)) < 0 || !take(&s, ")")))
 			return -1;
 		if (!take(&s, ":"))
 			return -1;
@@ -70,11 +70,11 @@ static int parse(const char *s, const char *end, struct report *r)
 	if (!has_level) {
 		if (take(&s, "error: "))
 			r->is_error = 1;
-		else if (strncmp(s, "warning", 7) == 0 || strncmp(s, "note", 4) == 0
-			|| strncmp(s, "info", 4) == 0)
+		else if (strncmp(s, "warning", 7) == 0 || strncmp(s, "note", 4) == 0 ||
+		    strncmp(s, "info", 4) == 0)
 			r->is_error = 0;
 	}
-	static const char list[] = "; candidates are:";	/* left out */
+	static const char list[] = "; candidates are:"; /* left out */
 	size_t nlist = sizeof list - 1;
 	r->text = s;
 	r->ntext = (size_t)(end - s);
@@ -88,9 +88,9 @@ struct reading {
 	const struct source *source;
 	const struct shader *shader;
 	const char *entry;
-	struct glsl g;		/* the user's text */
+	struct glsl g; /* the user's text */
 	struct buf text;
-	size_t head;		/* bytes of the text's first words */
+	size_t head; /* bytes of the text's first words */
 	struct report first, last;
 	int nline, nleft;
 	int has_first;
@@ -106,11 +106,10 @@ static int locate(const struct reading *in, struct report *r)
 	if (r->line > REWRITE_LINE_BASE) {
 		int line = r->line - REWRITE_LINE_BASE;
 		rewrite_find_place(in->shader->place, in->shader->nplace, &line,
-			&r->column);
+		    &r->column);
 		return source_place(in->source, line, &r->file, &r->line);
 	}
-	if (place_of_message(&in->g, in->source, in->entry, r->text, r->ntext,
-		&place))
+	if (place_of_message(&in->g, in->source, in->entry, r->text, r->ntext, &place))
 		return -1;
 	r->file = place.file;
 	r->line = place.line;
@@ -121,7 +120,7 @@ static int locate(const struct reading *in, struct report *r)
 /* A linker's "error: WORDS", as Mesa has it. */
 static int parse_unplaced(const char *s, const char *end, struct report *r)
 {
-	*r = (struct report) { .is_error = 1 };
+	*r = (struct report){ .is_error = 1 };
 	if (!take(&s, "error: ") || s >= end)
 		return -1;
 	r->text = s;
@@ -134,8 +133,8 @@ static void add_words(struct buf *out, const char *s, size_t n)
 {
 	static const char prefix[] = REWRITE_PREFIX;
 	for (size_t i = 0; i < n; i++) {
-		if (n - i >= sizeof prefix - 1
-			&& memcmp(s + i, prefix, sizeof prefix - 1) == 0) {
+		if (n - i >= sizeof prefix - 1 &&
+		    memcmp(s + i, prefix, sizeof prefix - 1) == 0) {
 			i += sizeof prefix - 2;
 			continue;
 		}
@@ -145,14 +144,14 @@ static void add_words(struct buf *out, const char *s, size_t n)
 }
 
 static void add_quote(struct buf *out, const struct source *source,
-	const struct report *r)
+    const struct report *r)
 {
 	char *line = source_line(source, r->file, r->line);
 	if (!line)
 		return;
 	size_t skip = strspn(line, " \t"), n = strlen(line + skip);
 	buf_addstr(out, "\n    ");
-	if (n > 200) {	/* minified sources are one line */
+	if (n > 200) { /* minified sources are one line */
 		n = 200;
 		while (n && ((unsigned char)line[skip + n] & 0xc0) == 0x80)
 			n--;
@@ -176,8 +175,8 @@ static void add_first(struct reading *in, const struct report *r)
 	in->text = words;
 }
 
-static void add_line(struct reading *in, const struct report *r,
-	const char *line, size_t n)
+static void add_line(struct reading *in, const struct report *r, const char *line,
+    size_t n)
 {
 	if (in->nline >= MAX_LINES) {
 		in->nleft += n > 0;
@@ -203,13 +202,11 @@ static void add_line(struct reading *in, const struct report *r,
 static void read_line(struct reading *in, const char *s, size_t n)
 {
 	struct report r;
-	int is_placed = !parse(s, s + n, &r)
-		|| !parse_unplaced(s, s + n, &r);
+	int is_placed = !parse(s, s + n, &r) || !parse_unplaced(s, s + n, &r);
 	int text_line = r.line - REWRITE_LINE_BASE;
 	is_placed = is_placed && !locate(in, &r);
 	/* The first error of a line says what is to be said about it. */
-	int is_same = is_placed && r.file == in->last.file
-		&& r.line == in->last.line;
+	int is_same = is_placed && r.file == in->last.file && r.line == in->last.line;
 	if (is_placed && r.is_error)
 		in->last = r;
 	if (is_placed && (!r.is_error || is_same))
@@ -221,21 +218,20 @@ static void read_line(struct reading *in, const char *s, size_t n)
 	/* Nobody sees in the line that is shown what is wrong with it. */
 	struct buf odd = BUF_INIT;
 	struct place place;
-	if (text_line > 0 && !place_of_odd_character(&in->g, in->source,
-		text_line, &place, &odd))
-		r = (struct report) { place.file, place.line, place.column, 1,
-			odd.data, odd.len };
+	if (text_line > 0 &&
+	    !place_of_odd_character(&in->g, in->source, text_line, &place, &odd))
+		r = (struct report){ place.file, place.line, place.column, 1, odd.data,
+			odd.len };
 	add_first(in, &r);
 	buf_release(&odd);
 }
 
 int shader_fault(const struct manifest *m, int p, const struct source *source,
-	int text_line, int column, struct err *err)
+    int text_line, int column, struct err *err)
 {
 	struct report r = { .column = column };
 	struct buf text = BUF_INIT;
-	buf_addf(&text, "pass '%s' does not compile: %s", m->pass[p].name,
-		err->message);
+	buf_addf(&text, "pass '%s' does not compile: %s", m->pass[p].name, err->message);
 	int is_placed = !source_place(source, text_line, &r.file, &r.line);
 	if (is_placed)
 		add_quote(&text, source, &r);
@@ -250,14 +246,16 @@ int shader_fault(const struct manifest *m, int p, const struct source *source,
 }
 
 int shader_log(const struct manifest *m, int p, const struct source *source,
-	const struct shader *shader, const char *log, struct err *err)
+    const struct shader *shader, const char *log, struct err *err)
 {
-	struct reading in = { .source = source, .shader = shader, .last = { .file = -1 },
+	struct reading in = { .source = source,
+		.shader = shader,
+		.last = { .file = -1 },
 		.entry = shader_entry(m->pass[p].kind) };
 	buf_addf(&in.text, "pass '%s' does not compile", m->pass[p].name);
 	in.head = in.text.len;
 	glsl_lex(&in.g, source->text, source->ntext);
-	for (const char *s = log; *s; ) {
+	for (const char *s = log; *s;) {
 		size_t n = strcspn(s, "\r\n");
 		read_line(&in, s, n);
 		s += n;
@@ -271,7 +269,7 @@ int shader_log(const struct manifest *m, int p, const struct source *source,
 	err->kind = ERR_COMPILE;
 	if (in.has_first)
 		err_place(err, source->file[in.first.file], in.first.line,
-			in.first.column, NULL);
+		    in.first.column, NULL);
 	else
 		err_place(err, m->pass[p].source, 0, 0, NULL);
 	glsl_release(&in.g);

@@ -6,8 +6,8 @@
 #include "util/map.h"
 #include "util/mem.h"
 
-static int place_of_byte(const struct glsl *g, const struct source *source,
-	size_t at, int text_line, struct place *out)
+static int place_of_byte(const struct glsl *g, const struct source *source, size_t at,
+    int text_line, struct place *out)
 {
 	size_t start = at;
 	while (start && g->text[start - 1] != '\n')
@@ -16,24 +16,23 @@ static int place_of_byte(const struct glsl *g, const struct source *source,
 	return source_place(source, text_line, &out->file, &out->line);
 }
 
-static int place_of_token(const struct glsl *g, const struct source *source,
-	size_t token, struct place *out)
+static int place_of_token(const struct glsl *g, const struct source *source, size_t token,
+    struct place *out)
 {
-	return place_of_byte(g, source, g->token[token].at,
-		(int)g->token[token].line, out);
+	return place_of_byte(g, source, g->token[token].at, (int)g->token[token].line,
+	    out);
 }
 
 /* What messages name ------------------------------------------------------- */
 
 static int is_word_byte(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')
-		|| (c >= 'A' && c <= 'Z') || c == '_';
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	    (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 /* The name in the quotes at *at: "x", or "f" of "int f(int)". 0 when none. */
-static size_t quoted_name(const char *text, size_t n, size_t *at,
-	const char **name)
+static size_t quoted_name(const char *text, size_t n, size_t *at, const char **name)
 {
 	while (*at < n && !strchr("`'\"", text[*at]))
 		(*at)++;
@@ -52,12 +51,11 @@ static size_t quoted_name(const char *text, size_t n, size_t *at,
 	return end - start;
 }
 
-static int is_named(const struct glsl *g, size_t token, const char *name,
-	size_t n)
+static int is_named(const struct glsl *g, size_t token, const char *name, size_t n)
 {
 	const struct glsl_token *t = &g->token[token];
-	return t->kind == GLSL_WORD && t->len == n
-		&& memcmp(g->text + t->at, name, n) == 0;
+	return t->kind == GLSL_WORD && t->len == n &&
+	    memcmp(g->text + t->at, name, n) == 0;
 }
 
 /* A function's name where it is defined; the number of tokens when nowhere. */
@@ -76,10 +74,9 @@ static size_t find_definition(const struct glsl *g, const char *name, size_t n)
 static size_t find_call(const struct glsl *g, const char *name, size_t n)
 {
 	for (size_t i = 1; i < g->ntoken; i++)
-		if (is_named(g, i, name, n) && glsl_is(g, i + 1, "(")
-			&& (g->token[i - 1].kind != GLSL_WORD
-				|| glsl_is(g, i - 1, "return")
-				|| glsl_is(g, i - 1, "else")))
+		if (is_named(g, i, name, n) && glsl_is(g, i + 1, "(") &&
+		    (g->token[i - 1].kind != GLSL_WORD || glsl_is(g, i - 1, "return") ||
+			glsl_is(g, i - 1, "else")))
 			return i;
 	return g->ntoken;
 }
@@ -111,8 +108,7 @@ static size_t find_uniforms(const struct glsl *g)
 			continue;
 		long count = 0;
 		for (size_t k = i; k + 1 < g->ntoken && !glsl_is(g, k, ";"); k++)
-			if (glsl_is(g, k, "[")
-				&& g->token[k + 1].kind == GLSL_NUMBER)
+			if (glsl_is(g, k, "[") && g->token[k + 1].kind == GLSL_NUMBER)
 				count = atol(g->text + g->token[k + 1].at);
 		if (count > most) {
 			most = count;
@@ -122,13 +118,13 @@ static size_t find_uniforms(const struct glsl *g)
 	return found;
 }
 
-int place_of_message(const struct glsl *g, const struct source *source,
-	const char *entry, const char *text, size_t n, struct place *out)
+int place_of_message(const struct glsl *g, const struct source *source, const char *entry,
+    const char *text, size_t n, struct place *out)
 {
 	size_t token = g->ntoken, at = 0;
 	int is_recursion = has_words(text, n, "recursi");
-	int is_unresolved = has_words(text, n, "unresolved")
-		|| has_words(text, n, "undefined");
+	int is_unresolved =
+	    has_words(text, n, "unresolved") || has_words(text, n, "undefined");
 	while (at < n && token == g->ntoken) {
 		const char *name;
 		size_t nname = quoted_name(text, n, &at, &name);
@@ -147,8 +143,7 @@ int place_of_message(const struct glsl *g, const struct source *source,
 		token = find_definition(g, entry, strlen(entry));
 	if (token == g->ntoken)
 		token = find_mention(g, entry, strlen(entry));
-	return token == g->ntoken ? -1
-		: place_of_token(g, source, token, out);
+	return token == g->ntoken ? -1 : place_of_token(g, source, token, out);
 }
 
 /* Characters --------------------------------------------------------------- */
@@ -195,7 +190,7 @@ static const struct {
 	{ 0xfeff, 0xfeff, "byte order mark" },
 	{ 0xff01, 0xff5e, "full-width form" },
 	{ 0xffa0, 0xffa0, "blank letter" },
-	{ 0xe0000, 0xe0fff, "invisible tag" }
+	{ 0xe0000, 0xe0fff, "invisible tag" },
 };
 
 /* The UTF-8 sequence at s, which is valid; *n bytes. */
@@ -214,9 +209,9 @@ static int is_odd(const struct glsl *g, size_t token)
 {
 	const struct glsl_token *t = &g->token[token];
 	unsigned char c = (unsigned char)g->text[t->at];
-	return t->kind == GLSL_PUNCT && (c < ' ' || c >= 0x7f
-		|| strchr("$@`\"'", (char)c)
-		|| (c == '\\' && t->len == 1));
+	return t->kind == GLSL_PUNCT &&
+	    (c < ' ' || c >= 0x7f || strchr("$@`\"'", (char)c) ||
+		(c == '\\' && t->len == 1));
 }
 
 static void describe(const struct glsl *g, size_t token, struct buf *words)
@@ -230,8 +225,9 @@ static void describe(const struct glsl *g, size_t token, struct buf *words)
 	buf_addf(words, "U+%04lX", code);
 	if (name)
 		buf_addf(words, " (%s)", name);
-	if (code > ' ' && code != 0x7f && (!name || code >= 0xff01
-		|| (code >= 0x2010 && code <= 0x2026) || code == 0x2212)) {
+	if (code > ' ' && code != 0x7f &&
+	    (!name || code >= 0xff01 || (code >= 0x2010 && code <= 0x2026) ||
+		code == 0x2212)) {
 		buf_addstr(words, " '");
 		buf_add(words, g->text + at, n);
 		buf_addstr(words, "'");
@@ -239,8 +235,8 @@ static void describe(const struct glsl *g, size_t token, struct buf *words)
 	buf_addstr(words, ": a character that GLSL does not have");
 	if (code >= 0xff01 && code <= 0xff5e)
 		buf_addf(words, "; write '%c'", (char)(code - 0xff01 + '!'));
-	else if (name && !strstr(name, "zero")
-		&& (strstr(name, "space") || strstr(name, "blank")))
+	else if (name && !strstr(name, "zero") &&
+	    (strstr(name, "space") || strstr(name, "blank")))
 		buf_addstr(words, "; write a space");
 	else if (code == 0x2212 || (code >= 0x2010 && code <= 0x2015))
 		buf_addstr(words, "; write '-'");
@@ -251,35 +247,33 @@ static void describe(const struct glsl *g, size_t token, struct buf *words)
 /* Names of the macros that hold the token, if a #define does. */
 static int is_in_macro(const struct glsl *g, size_t token, size_t *name)
 {
-	while (token && g->token[token].is_directive
-		&& g->token[token].kind != GLSL_HASH)
+	while (token && g->token[token].is_directive && g->token[token].kind != GLSL_HASH)
 		token--;
 	*name = token + 2;
-	return g->token[token].kind == GLSL_HASH
-		&& glsl_is(g, token + 1, "define") && *name < g->ntoken;
+	return g->token[token].kind == GLSL_HASH && glsl_is(g, token + 1, "define") &&
+	    *name < g->ntoken;
 }
 
 static int line_mentions(const struct glsl *g, int text_line, size_t name)
 {
 	const struct glsl_token *t = &g->token[name];
 	for (size_t i = 0; i < g->ntoken; i++)
-		if ((int)g->token[i].line == text_line && i != name
-			&& is_named(g, i, g->text + t->at, t->len))
+		if ((int)g->token[i].line == text_line && i != name &&
+		    is_named(g, i, g->text + t->at, t->len))
 			return 1;
 	return 0;
 }
 
 int place_of_odd_character(const struct glsl *g, const struct source *source,
-	int text_line, struct place *out, struct buf *words)
+    int text_line, struct place *out, struct buf *words)
 {
 	for (size_t i = 0; i < g->ntoken; i++) {
 		if (!is_odd(g, i))
 			continue;
 		size_t name;
-		if (text_line && (int)g->token[i].line != text_line
-			&& !(g->token[i].is_directive
-				&& is_in_macro(g, i, &name)
-				&& line_mentions(g, text_line, name)))
+		if (text_line && (int)g->token[i].line != text_line &&
+		    !(g->token[i].is_directive && is_in_macro(g, i, &name) &&
+			line_mentions(g, text_line, name)))
 			continue;
 		if (place_of_token(g, source, i, out))
 			continue;

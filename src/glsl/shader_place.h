@@ -21,8 +21,8 @@ struct place {
  * quotes, uniforms of which there are too many, else the entry point. g is the
  * lexed text of source. 0 when there is one, else -1.
  */
-int place_of_message(const struct glsl *g, const struct source *source,
-	const char *entry, const char *text, size_t n, struct place *out);
+int place_of_message(const struct glsl *g, const struct source *source, const char *entry,
+    const char *text, size_t n, struct place *out);
 
 /*
  * The first character that GLSL does not have in a line of the expanded text
@@ -31,6 +31,6 @@ int place_of_message(const struct glsl *g, const struct source *source,
  * one, else -1.
  */
 int place_of_odd_character(const struct glsl *g, const struct source *source,
-	int text_line, struct place *out, struct buf *words);
+    int text_line, struct place *out, struct buf *words);
 
 #endif

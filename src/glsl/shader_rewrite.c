@@ -45,15 +45,15 @@ static void find_exempt(const struct glsl *g, unsigned char *is_exempt)
 
 /* Which words the text uses for what GLSL means by them. */
 static void find_needed(const struct glsl *g, const unsigned char *is_exempt,
-	const struct rewrite_options *options, unsigned char *is_needed)
+    const struct rewrite_options *options, unsigned char *is_needed)
 {
 	unsigned char *is_named = xcalloc(nword, 1);
 	for (size_t i = 0; i < g->ntoken; i++) {
 		if (g->token[i].kind != GLSL_WORD || is_exempt[i])
 			continue;
 		size_t w = word_find(g->text + g->token[i].at, g->token[i].len);
-		if (w == nword || words[w].role == WORD_NONE
-			|| words[w].role == WORD_PLAIN)
+		if (w == nword || words[w].role == WORD_NONE ||
+		    words[w].role == WORD_PLAIN)
 			continue;
 		int is_type = words[w].role == WORD_TYPE;
 		if (options->has_storage)
@@ -62,9 +62,8 @@ static void find_needed(const struct glsl *g, const unsigned char *is_exempt,
 			is_named[w] = 1;
 		if (i + 1 == g->ntoken)
 			continue;
-		if (g->token[i + 1].kind == GLSL_WORD || glsl_is(g, i + 1, "{")
-			|| ((is_type || glsl_is(g, i, "subroutine"))
-				&& glsl_is(g, i + 1, "(")))
+		if (g->token[i + 1].kind == GLSL_WORD || glsl_is(g, i + 1, "{") ||
+		    ((is_type || glsl_is(g, i, "subroutine")) && glsl_is(g, i + 1, "(")))
 			is_needed[w] = 1;
 	}
 	for (size_t w = 0; w < nword; w++)
@@ -79,19 +78,19 @@ static void find_needed(const struct glsl *g, const unsigned char *is_exempt,
  */
 static int is_foreign_function(const char *name, size_t n)
 {
-	static const char *const prefix[] = { "texture", "shadow", "noise",
-		"ftransform", "textureQuery" };
-	static const char *const es_300[] = { "texture", "textureProj",
-		"textureLod", "textureOffset", "texelFetch", "texelFetchOffset",
-		"textureProjOffset", "textureLodOffset", "textureProjLod",
-		"textureProjLodOffset", "textureGrad", "textureGradOffset",
-		"textureProjGrad", "textureProjGradOffset", "textureSize" };
+	static const char *const prefix[] = { "texture", "shadow", "noise", "ftransform",
+		"textureQuery" };
+	static const char *const es_300[] = { "texture", "textureProj", "textureLod",
+		"textureOffset", "texelFetch", "texelFetchOffset", "textureProjOffset",
+		"textureLodOffset", "textureProjLod", "textureProjLodOffset",
+		"textureGrad", "textureGradOffset", "textureProjGrad",
+		"textureProjGradOffset", "textureSize" };
 	for (size_t i = 0; i < sizeof es_300 / sizeof *es_300; i++)
 		if (strlen(es_300[i]) == n && memcmp(es_300[i], name, n) == 0)
 			return 0;
 	for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
-		if (n > strlen(prefix[i])
-			&& memcmp(prefix[i], name, strlen(prefix[i])) == 0)
+		if (n > strlen(prefix[i]) &&
+		    memcmp(prefix[i], name, strlen(prefix[i])) == 0)
 			return 1;
 	return 0;
 }
@@ -99,8 +98,8 @@ static int is_foreign_function(const char *name, size_t n)
 /* Names of our own that may stand in the text around the user's. */
 static int is_generated(const char *name, size_t n)
 {
-	static const char *const names[] = { "stb_color", "stb_face",
-		"stb_sample", "stb_width", "stb_r", ZERO_FUNCTION };
+	static const char *const names[] = { "stb_color", "stb_face", "stb_sample",
+		"stb_width", "stb_r", ZERO_FUNCTION };
 	if (n > 5 && (memcmp(name, "stb_i", 5) == 0 || memcmp(name, "stb_p", 5) == 0))
 		return 1;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -111,7 +110,7 @@ static int is_generated(const char *name, size_t n)
 
 /* All words of the text that get another name, as keys of renamed. */
 static void find_renamed(const struct glsl *g, const unsigned char *is_exempt,
-	const struct rewrite_options *options, struct map *renamed)
+    const struct rewrite_options *options, struct map *renamed)
 {
 	unsigned char *is_needed = xcalloc(nword, 1);
 	if (!options->is_essl)
@@ -121,9 +120,8 @@ static void find_renamed(const struct glsl *g, const unsigned char *is_exempt,
 			continue;
 		const char *text = g->text + g->token[i].at;
 		size_t n = g->token[i].len, w = word_find(text, n);
-		int is_renamed = w < nword && words[w].role != WORD_NONE
-			&& (options->is_essl ? words[w].essl == WORD_LATER
-				: !is_needed[w]);
+		int is_renamed = w < nword && words[w].role != WORD_NONE &&
+		    (options->is_essl ? words[w].essl == WORD_LATER : !is_needed[w]);
 		if (is_renamed || is_generated(text, n))
 			map_put(renamed, text, n, 1);
 	}
@@ -142,7 +140,7 @@ static void find_renamed(const struct glsl *g, const unsigned char *is_exempt,
 }
 
 static void rename_words(struct edits *e, const struct glsl *g,
-	const struct rewrite_options *options, struct map *renamed)
+    const struct rewrite_options *options, struct map *renamed)
 {
 	unsigned char *is_exempt = xcalloc(g->ntoken + 1, 1);
 	find_exempt(g, is_exempt);
@@ -153,12 +151,12 @@ static void rename_words(struct edits *e, const struct glsl *g,
 		const char *text = g->text + g->token[i].at;
 		size_t n = g->token[i].len;
 		/* See stage_text in shader.c. */
-		if (options->is_essl && (glsl_is(g, i, "lowp")
-			|| glsl_is(g, i, "mediump")))
+		if (options->is_essl &&
+		    (glsl_is(g, i, "lowp") || glsl_is(g, i, "mediump")))
 			edits_add(e, i, EDIT_WITH, xstrdup("highp"));
 		else if (map_get(renamed, text, n) != MAP_NONE)
-			edits_add(e, i, EDIT_WITH, xasprintf("%s%.*s",
-				REWRITE_PREFIX, (int)n, text));
+			edits_add(e, i, EDIT_WITH,
+			    xasprintf("%s%.*s", REWRITE_PREFIX, (int)n, text));
 	}
 	free(is_exempt);
 }
@@ -167,20 +165,24 @@ static void rename_words(struct edits *e, const struct glsl *g,
 
 /* Extensions of GLSL ES 1.00 that 3.00 has in core. */
 static const char *const core_extension[] = {
-	"GL_OES_standard_derivatives", "GL_EXT_shader_texture_lod",
-	"GL_EXT_frag_depth", "GL_EXT_draw_buffers", "GL_OES_texture_3D",
-	"GL_ARB_shader_texture_lod", "GL_EXT_shadow_samplers"
+	"GL_OES_standard_derivatives",
+	"GL_EXT_shader_texture_lod",
+	"GL_EXT_frag_depth",
+	"GL_EXT_draw_buffers",
+	"GL_OES_texture_3D",
+	"GL_ARB_shader_texture_lod",
+	"GL_EXT_shadow_samplers",
 };
 
 /* The directive at hash as one that may stand behind #version. */
-static void hoist(const struct glsl *g, size_t hash, unsigned line,
-	struct map *seen, struct buf *out)
+static void hoist(const struct glsl *g, size_t hash, unsigned line, struct map *seen,
+    struct buf *out)
 {
 	struct buf text = BUF_INIT;
 	const struct glsl_token *name = &g->token[hash + 2];
 	const struct glsl_token *what = &g->token[hash + 4];
-	buf_addf(&text, "#extension %.*s : %.*s\n", (int)name->len,
-		g->text + name->at, (int)what->len, g->text + what->at);
+	buf_addf(&text, "#extension %.*s : %.*s\n", (int)name->len, g->text + name->at,
+	    (int)what->len, g->text + what->at);
 	if (map_puts(seen, buf_str(&text), 1)) {
 		buf_addf(out, "#line %u 1\n", line + REWRITE_LINE_BASE);
 		buf_add(out, text.data, text.len);
@@ -189,25 +191,21 @@ static void hoist(const struct glsl *g, size_t hash, unsigned line,
 }
 
 static void edit_directives(struct edits *e, const struct preprocess *p,
-	struct buf *extensions)
+    struct buf *extensions)
 {
 	const struct glsl *g = &p->code;
 	struct map seen = MAP_INIT;
 	for (size_t i = 0; i < g->ntoken; i++) {
-		if (g->token[i].kind != GLSL_HASH
-			|| !glsl_is(g, i + 1, "extension")
-			|| line_end(g, i) != i + 5
-			|| g->token[i + 2].kind != GLSL_WORD
-			|| !glsl_is(g, i + 3, ":")
-			|| g->token[i + 4].kind != GLSL_WORD)
+		if (g->token[i].kind != GLSL_HASH || !glsl_is(g, i + 1, "extension") ||
+		    line_end(g, i) != i + 5 || g->token[i + 2].kind != GLSL_WORD ||
+		    !glsl_is(g, i + 3, ":") || g->token[i + 4].kind != GLSL_WORD)
 			continue;
 		int is_core = 0;
-		for (size_t k = 0; k < sizeof core_extension
-			/ sizeof *core_extension; k++)
+		for (size_t k = 0; k < sizeof core_extension / sizeof *core_extension;
+		     k++)
 			is_core |= glsl_is(g, i + 2, core_extension[k]);
 		if (!is_core)
-			hoist(g, i, p->raw.token[p->origin[i]].line, &seen,
-				extensions);
+			hoist(g, i, p->raw.token[p->origin[i]].line, &seen, extensions);
 		for (size_t k = i; k < i + 5; k++)
 			edits_add(e, k, EDIT_WITH, xstrdup(""));
 	}
@@ -220,8 +218,8 @@ struct writer {
 	const struct preprocess *p;
 	struct rewrite *out;
 	uint32_t line;
-	size_t line_at;		/* bytes in front of it */
-	size_t start_at;	/* of the last line of the user's that a raw token was in */
+	size_t line_at;  /* bytes in front of it */
+	size_t start_at; /* of the last line of the user's that a raw token was in */
 	uint32_t start_line;
 };
 
@@ -238,22 +236,23 @@ static void note_place(struct writer *w, size_t token)
 		w->start_line = raw->line;
 	}
 	struct rewrite_place place = {
-		w->line, (uint32_t)(out->text.len - w->line_at) + 1,
-		raw->line, (uint32_t)(raw->at - w->start_at) + 1
+		w->line,
+		(uint32_t)(out->text.len - w->line_at) + 1,
+		raw->line,
+		(uint32_t)(raw->at - w->start_at) + 1,
 	};
-	const struct rewrite_place *last = out->nplace
-		? &out->place[out->nplace - 1] : NULL;
-	if (last && last->line == place.line && last->text_line == place.text_line
-		&& place.column - last->column
-			== place.text_column - last->text_column)
+	const struct rewrite_place *last =
+	    out->nplace ? &out->place[out->nplace - 1] : NULL;
+	if (last && last->line == place.line && last->text_line == place.text_line &&
+	    place.column - last->column == place.text_column - last->text_column)
 		return;
-	out->place = array_grow(out->place, out->nplace, &out->place_cap,
-		sizeof *out->place);
+	out->place =
+	    array_grow(out->place, out->nplace, &out->place_cap, sizeof *out->place);
 	out->place[out->nplace++] = place;
 }
 
 static void add_token(struct writer *w, size_t token, const char *before,
-	const char *with)
+    const char *with)
 {
 	const struct glsl *g = &w->p->code;
 	const struct glsl_token *t = &g->token[token];
@@ -278,8 +277,9 @@ static void write_code(struct writer *w, const struct edits *e)
 	size_t k = 0;
 	for (size_t i = 0; i < w->p->code.ntoken; i++) {
 		const char *before = "", *with = NULL;
-		for (; k < e->nedit && e->edit[k].token == i
-			&& e->edit[k].kind != EDIT_AFTER; k++) {
+		for (; k < e->nedit && e->edit[k].token == i &&
+		     e->edit[k].kind != EDIT_AFTER;
+		     k++) {
 			if (e->edit[k].kind == EDIT_WITH)
 				with = e->edit[k].text;
 			else
@@ -292,12 +292,12 @@ static void write_code(struct writer *w, const struct edits *e)
 	buf_addch(&w->out->text, '\n');
 }
 
-void shader_rewrite(const struct preprocess *p,
-	const struct rewrite_options *options, struct rewrite *out)
+void shader_rewrite(const struct preprocess *p, const struct rewrite_options *options,
+    struct rewrite *out)
 {
 	struct edits e = { .nedit = 0 };
 	struct map renamed = MAP_INIT;
-	*out = (struct rewrite) { .nplace = 0 };
+	*out = (struct rewrite){ .nplace = 0 };
 	edit_directives(&e, p, &out->extensions);
 	rename_words(&e, &p->code, options, &renamed);
 	shader_zero(&p->code, &renamed, &e, &out->zeros);
@@ -316,11 +316,11 @@ void rewrite_release(struct rewrite *r)
 	buf_release(&r->extensions);
 	buf_release(&r->zeros);
 	free(r->place);
-	*r = (struct rewrite) { .nplace = 0 };
+	*r = (struct rewrite){ .nplace = 0 };
 }
 
-void rewrite_find_place(const struct rewrite_place *place, size_t nplace,
-	int *line, int *column)
+void rewrite_find_place(const struct rewrite_place *place, size_t nplace, int *line,
+    int *column)
 {
 	uint32_t at_line = (uint32_t)*line;
 	uint32_t at_column = *column > 0 ? (uint32_t)*column : 1;
@@ -328,8 +328,7 @@ void rewrite_find_place(const struct rewrite_place *place, size_t nplace,
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 		const struct rewrite_place *p = &place[middle];
-		if (p->line < at_line
-			|| (p->line == at_line && p->column <= at_column))
+		if (p->line < at_line || (p->line == at_line && p->column <= at_column))
 			low = middle + 1;
 		else
 			high = middle;

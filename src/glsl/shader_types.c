@@ -7,17 +7,44 @@
 #include "glsl/shader_zero.h"
 #include "util/mem.h"
 
-#define VALUE_MAX 64	/* parts of a zero that is written out */
-#define TEXT_MAX (1 << 16)	/* bytes of one variable's zeros: hostile texts end there */
-#define DEPTH_MAX 64	/* of structs in structs, of parentheses in a size */
+#define VALUE_MAX 64       /* parts of a zero that is written out */
+#define TEXT_MAX (1 << 16) /* bytes of one variable's zeros: hostile texts end there */
+#define DEPTH_MAX 64       /* of structs in structs, of parentheses in a size */
 
 /* Sorted as people think of them. */
 static const char *const basic_type[] = {
-	"float", "int", "uint", "bool", "vec2", "vec3", "vec4", "ivec2", "ivec3",
-	"ivec4", "uvec2", "uvec3", "uvec4", "bvec2", "bvec3", "bvec4", "mat2",
-	"mat3", "mat4", "mat2x2", "mat2x3", "mat2x4", "mat3x2", "mat3x3",
-	"mat3x4", "mat4x2", "mat4x3", "mat4x4", "double", "dvec2", "dvec3",
-	"dvec4"
+	"float",
+	"int",
+	"uint",
+	"bool",
+	"vec2",
+	"vec3",
+	"vec4",
+	"ivec2",
+	"ivec3",
+	"ivec4",
+	"uvec2",
+	"uvec3",
+	"uvec4",
+	"bvec2",
+	"bvec3",
+	"bvec4",
+	"mat2",
+	"mat3",
+	"mat4",
+	"mat2x2",
+	"mat2x3",
+	"mat2x4",
+	"mat3x2",
+	"mat3x3",
+	"mat3x4",
+	"mat4x2",
+	"mat4x3",
+	"mat4x4",
+	"double",
+	"dvec2",
+	"dvec3",
+	"dvec4",
 };
 
 const char *shader_basic_type(const struct glsl *g, size_t token)
@@ -94,11 +121,13 @@ void types_name(struct types *t, size_t i, size_t object, const long *value)
 {
 	char *name = text_at(t, i);
 	size_t hidden = map_gets(&t->name, name);
-	t->named = array_grow(t->named, t->nnamed, &t->named_cap,
-		sizeof *t->named);
-	t->named[t->nnamed++] = (struct named) {
-		name, object, value != NULL, value ? *value : 0,
-		hidden == MAP_NONE ? 0 : hidden
+	t->named = array_grow(t->named, t->nnamed, &t->named_cap, sizeof *t->named);
+	t->named[t->nnamed++] = (struct named){
+		name,
+		object,
+		value != NULL,
+		value ? *value : 0,
+		hidden == MAP_NONE ? 0 : hidden,
 	};
 	map_puts(&t->name, name, t->nnamed);
 }
@@ -170,8 +199,8 @@ static int primary(struct constant *c, long *value)
 		c->depth--;
 		return 1;
 	}
-	if (!types_is_word(t, c->at) || types_is(t, c->at + 1, "(")
-		|| types_is(t, c->at + 1, ".") || types_is(t, c->at + 1, "["))
+	if (!types_is_word(t, c->at) || types_is(t, c->at + 1, "(") ||
+	    types_is(t, c->at + 1, ".") || types_is(t, c->at + 1, "["))
 		return 0;
 	const struct named *n = find(t, c->at++);
 	if (!n || !n->has_value)
@@ -195,8 +224,9 @@ static int product(struct constant *c, long *value)
 			return 0;
 		if (is_times && labs(*value) > (1 << 24) / (labs(right) + 1))
 			return 0;
-		*value = is_times ? *value * right : is_divide
-			? *value / right : *value % right;
+		*value = is_times ? *value * right
+		    : is_divide   ? *value / right
+				  : *value % right;
 	}
 	return 1;
 }
@@ -205,8 +235,8 @@ static int sum(struct constant *c, long *value)
 {
 	if (!product(c, value))
 		return 0;
-	while (c->at < c->end && (types_is(c->t, c->at, "+")
-		|| types_is(c->t, c->at, "-"))) {
+	while (c->at < c->end &&
+	    (types_is(c->t, c->at, "+") || types_is(c->t, c->at, "-"))) {
 		int is_plus = types_is(c->t, c->at++, "+");
 		long right;
 		if (!product(c, &right) || labs(*value) > 1 << 24)
@@ -216,8 +246,7 @@ static int sum(struct constant *c, long *value)
 	return 1;
 }
 
-int types_constant(const struct types *t, size_t first, size_t end,
-	long *value)
+int types_constant(const struct types *t, size_t first, size_t end, long *value)
 {
 	struct constant c = { t, first, end, 0 };
 	return sum(&c, value) && c.at == end;
@@ -234,8 +263,7 @@ size_t types_dims(const struct types *t, size_t i, struct type *type)
 		long value;
 		if (end == i + 2)
 			type->is_unsized = 1;
-		int is_known = types_constant(t, i + 1, end - 1, &value)
-			&& value > 0;
+		int is_known = types_constant(t, i + 1, end - 1, &value) && value > 0;
 		if (n < TYPES_DIMS)
 			found[n] = is_known ? value : -1;
 		n++;
@@ -243,7 +271,7 @@ size_t types_dims(const struct types *t, size_t i, struct type *type)
 	}
 	if (!n)
 		return i;
-	if (n + type->ndim > TYPES_DIMS) {	/* nobody has that many */
+	if (n + type->ndim > TYPES_DIMS) { /* nobody has that many */
 		type->basic = NULL;
 		type->of = TYPES_NONE;
 		return i;
@@ -257,8 +285,8 @@ size_t types_dims(const struct types *t, size_t i, struct type *type)
 
 static int is_precision(const struct types *t, size_t i)
 {
-	return types_is(t, i, "highp") || types_is(t, i, "mediump")
-		|| types_is(t, i, "lowp") || types_is(t, i, "precise");
+	return types_is(t, i, "highp") || types_is(t, i, "mediump") ||
+	    types_is(t, i, "lowp") || types_is(t, i, "precise");
 }
 
 /* The members between i and the "}" at end. */
@@ -279,23 +307,24 @@ static void read_members(struct types *t, size_t i, size_t end, size_t object)
 			}
 			i = types_dims(t, i, &type);
 			struct object *o = &t->object[object];
-			o->member = array_grow(o->member, o->nmember, &o->cap,
-				sizeof *o->member);
-			o->member[o->nmember++] = (struct member) {
-				types_word(t, name), type
+			o->member =
+			    array_grow(o->member, o->nmember, &o->cap, sizeof *o->member);
+			o->member[o->nmember++] = (struct member){
+				types_word(t, name),
+				type,
 			};
 			if (!types_is_zeroable(t, &type) || type.is_unsized)
 				is_sound = 0;
-			if (type.ndim || (!type.basic && type.of != TYPES_NONE
-				&& (t->object[type.of].has_array
-					|| !t->object[type.of].name)))
+			if (type.ndim ||
+			    (!type.basic && type.of != TYPES_NONE &&
+				(t->object[type.of].has_array ||
+				    !t->object[type.of].name)))
 				o->has_array = 1;
 		} while (types_is(t, i, ",") && ++i < end);
 		if (!types_is(t, i++, ";"))
 			is_sound = 0;
 	}
-	t->object[object].is_zeroable = is_sound
-		&& t->object[object].nmember > 0;
+	t->object[object].is_zeroable = is_sound && t->object[object].nmember > 0;
 }
 
 size_t types_struct(struct types *t, size_t i, size_t *object)
@@ -306,11 +335,10 @@ size_t types_struct(struct types *t, size_t i, size_t *object)
 	if (!types_is(t, open, "{"))
 		return open;
 	size_t end = types_skip(t, open);
-	t->object = array_grow(t->object, t->nobject, &t->object_cap,
-		sizeof *t->object);
+	t->object = array_grow(t->object, t->nobject, &t->object_cap, sizeof *t->object);
 	*object = t->nobject++;
-	t->object[*object] = (struct object) {
-		.name = name ? types_word(t, name) : NULL
+	t->object[*object] = (struct object){
+		.name = name ? types_word(t, name) : NULL,
 	};
 	read_members(t, open + 1, end - 1, *object);
 	if (name)
@@ -336,28 +364,25 @@ void types_release(struct types *t)
 
 int types_is_zeroable(const struct types *t, const struct type *type)
 {
-	return type->basic || (type->of != TYPES_NONE
-		&& t->object[type->of].is_zeroable);
+	return type->basic || (type->of != TYPES_NONE && t->object[type->of].is_zeroable);
 }
 
-static void add_type(const struct types *t, const struct type *type,
-	struct buf *out)
+static void add_type(const struct types *t, const struct type *type, struct buf *out)
 {
 	buf_addstr(out, type->basic ? type->basic : t->object[type->of].name);
 	for (size_t i = 0; i < type->ndim; i++)
 		buf_addf(out, "[%ld]", type->dim[i]);
 }
 
-static int add_value(const struct types *t, const struct type *type,
-	size_t *nleft, struct buf *out)
+static int add_value(const struct types *t, const struct type *type, size_t *nleft,
+    struct buf *out)
 {
 	if (!*nleft)
 		return 0;
 	if (type->ndim) {
 		struct type element = *type;
 		element.ndim--;
-		memmove(element.dim, type->dim + 1,
-			element.ndim * sizeof *element.dim);
+		memmove(element.dim, type->dim + 1, element.ndim * sizeof *element.dim);
 		for (size_t i = 0; i < type->ndim; i++)
 			if (type->dim[i] < 0)
 				return 0;
@@ -390,12 +415,11 @@ static int add_value(const struct types *t, const struct type *type,
 	return 1;
 }
 
-int types_value(const struct types *t, const struct type *type,
-	struct buf *out)
+int types_value(const struct types *t, const struct type *type, struct buf *out)
 {
 	size_t before = out->len, nleft = VALUE_MAX;
-	if (types_is_zeroable(t, type) && !type->is_unsized
-		&& add_value(t, type, &nleft, out))
+	if (types_is_zeroable(t, type) && !type->is_unsized &&
+	    add_value(t, type, &nleft, out))
 		return 1;
 	out->len = before;
 	if (out->data)
@@ -404,7 +428,7 @@ int types_value(const struct types *t, const struct type *type,
 }
 
 static void add_statements(const struct types *t, const char *variable,
-	const struct type *type, int depth, struct buf *out)
+    const struct type *type, int depth, struct buf *out)
 {
 	struct buf value = BUF_INIT, name = BUF_INIT;
 	if (out->len > TEXT_MAX || depth > DEPTH_MAX)
@@ -412,8 +436,7 @@ static void add_statements(const struct types *t, const char *variable,
 	if (type->ndim) {
 		struct type element = *type;
 		element.ndim--;
-		memmove(element.dim, type->dim + 1,
-			element.ndim * sizeof *element.dim);
+		memmove(element.dim, type->dim + 1, element.ndim * sizeof *element.dim);
 		buf_addf(out, "for(int stb_i%d=0;stb_i%d<", depth, depth);
 		if (type->dim[0] > 0)
 			buf_addf(out, "%ld", type->dim[0]);
@@ -423,8 +446,8 @@ static void add_statements(const struct types *t, const char *variable,
 		buf_addf(&name, "%s[stb_i%d]", variable, depth);
 		add_statements(t, buf_str(&name), &element, depth + 1, out);
 		buf_addch(out, '}');
-	} else if (type->basic || (!t->object[type->of].has_array
-		&& types_value(t, type, &value))) {
+	} else if (type->basic ||
+	    (!t->object[type->of].has_array && types_value(t, type, &value))) {
 		if (type->basic)
 			buf_addf(&value, "%s(0)", type->basic);
 		buf_addf(out, "%s=%s;", variable, buf_str(&value));
@@ -433,8 +456,8 @@ static void add_statements(const struct types *t, const char *variable,
 		for (size_t i = 0; i < o->nmember; i++) {
 			buf_reset(&name);
 			buf_addf(&name, "%s.%s", variable, o->member[i].name);
-			add_statements(t, buf_str(&name), &o->member[i].type,
-				depth + 1, out);
+			add_statements(t, buf_str(&name), &o->member[i].type, depth + 1,
+			    out);
 		}
 	}
 out:
@@ -443,7 +466,7 @@ out:
 }
 
 void types_statements(const struct types *t, const char *variable,
-	const struct type *type, struct buf *out)
+    const struct type *type, struct buf *out)
 {
 	size_t before = out->len;
 	if (!types_is_zeroable(t, type) || type->is_unsized)
@@ -451,6 +474,6 @@ void types_statements(const struct types *t, const char *variable,
 	add_statements(t, variable, type, 0, out);
 	if (out->len - before <= TEXT_MAX)
 		return;
-	out->len = before;	/* rather nothing than a part */
+	out->len = before; /* rather nothing than a part */
 	out->data[before] = '\0';
 }

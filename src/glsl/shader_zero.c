@@ -7,17 +7,17 @@
 #include "shader_types.h"
 #include "util/mem.h"
 
-#define TOTAL_MAX (1 << 20)	/* bytes of all zeros: hostile texts end there */
-#define DEPTH_MAX 200		/* of statements in statements; deeper ones stay */
+#define TOTAL_MAX (1 << 20) /* bytes of all zeros: hostile texts end there */
+#define DEPTH_MAX 200       /* of statements in statements; deeper ones stay */
 
 /* Where a declaration stands: what may follow it. */
-enum place { IN_FILE, IN_BLOCK, IN_HEAD };	/* IN_HEAD: no statement */
+enum place { IN_FILE, IN_BLOCK, IN_HEAD }; /* IN_HEAD: no statement */
 
 struct zeros {
 	struct types types;
 	struct edits *edits;
-	struct buf *statements;	/* of globals */
-	size_t ninserted;	/* bytes */
+	struct buf *statements; /* of globals */
+	size_t ninserted;       /* bytes */
 	int depth;
 };
 
@@ -26,8 +26,7 @@ static int is(const struct zeros *z, size_t i, const char *word)
 	return types_is(&z->types, i, word);
 }
 
-static void insert(struct zeros *z, size_t i, enum edit_kind kind,
-	const struct buf *text)
+static void insert(struct zeros *z, size_t i, enum edit_kind kind, const struct buf *text)
 {
 	if (!text->len || text->len > TOTAL_MAX - z->ninserted)
 		return;
@@ -43,8 +42,8 @@ static size_t value_end(const struct zeros *z, size_t i, int at_comma)
 			i = types_skip(&z->types, i);
 			continue;
 		}
-		if (is(z, i, ";") || (at_comma && is(z, i, ","))
-			|| is(z, i, ")") || is(z, i, "}"))
+		if (is(z, i, ";") || (at_comma && is(z, i, ",")) || is(z, i, ")") ||
+		    is(z, i, "}"))
 			return i;
 		i++;
 	}
@@ -61,8 +60,8 @@ static size_t behind_semicolon(const struct zeros *z, size_t i)
 
 struct declaration {
 	struct type type;
-	int is_const, is_stored;	/* is_stored: a storage qualifier */
-	int is_out;			/* of a parameter */
+	int is_const, is_stored; /* is_stored: a storage qualifier */
+	int is_out;              /* of a parameter */
 };
 
 static int is_one_of(const struct zeros *z, size_t i, const char *const *word)
@@ -74,17 +73,37 @@ static int is_one_of(const struct zeros *z, size_t i, const char *const *word)
 }
 
 /* Qualifiers at i: words with another word behind them, and layout(...). */
-static size_t read_qualifiers(const struct zeros *z, size_t i,
-	struct declaration *d)
+static size_t read_qualifiers(const struct zeros *z, size_t i, struct declaration *d)
 {
 	static const char *const plain[] = {
-		"highp", "mediump", "lowp", "precise", "invariant", NULL
+		"highp",
+		"mediump",
+		"lowp",
+		"precise",
+		"invariant",
+		NULL,
 	};
 	static const char *const stored[] = {
-		"uniform", "in", "out", "inout", "attribute", "varying", "buffer",
-		"shared", "patch", "centroid", "flat", "smooth", "noperspective",
-		"sample", "coherent", "volatile", "restrict", "readonly",
-		"writeonly", NULL
+		"uniform",
+		"in",
+		"out",
+		"inout",
+		"attribute",
+		"varying",
+		"buffer",
+		"shared",
+		"patch",
+		"centroid",
+		"flat",
+		"smooth",
+		"noperspective",
+		"sample",
+		"coherent",
+		"volatile",
+		"restrict",
+		"readonly",
+		"writeonly",
+		NULL,
 	};
 	for (;;) {
 		if (is(z, i, "layout") && is(z, i + 1, "(")) {
@@ -116,11 +135,11 @@ static size_t read_type(struct zeros *z, size_t i, struct declaration *d)
 	if (is(z, at, "struct")) {
 		size_t object;
 		end = types_struct(t, at, &object);
-		d->type = (struct type) { .of = object };
+		d->type = (struct type){ .of = object };
 	} else {
 		if (!types_is_word(t, at))
 			return i;
-		if (is(z, at + 1, "{"))		/* a block */
+		if (is(z, at + 1, "{")) /* a block */
 			return types_skip(t, at + 1);
 		d->type = types_find(t, at);
 		end = at + 1;
@@ -133,8 +152,7 @@ static size_t read_type(struct zeros *z, size_t i, struct declaration *d)
 
 /* A declarator without a value, name and dims read. */
 static void zero_variable(struct zeros *z, size_t name, size_t last,
-	const struct type *type, enum place place, int needs_value,
-	struct buf *behind)
+    const struct type *type, enum place place, int needs_value, struct buf *behind)
 {
 	struct types *t = &z->types;
 	struct buf text = BUF_INIT;
@@ -142,8 +160,7 @@ static void zero_variable(struct zeros *z, size_t name, size_t last,
 		return;
 	buf_addch(&text, '=');
 	/* Loops are shorter, and what drivers like. */
-	int has_loop = type->ndim || (!type->basic
-		&& t->object[type->of].has_array);
+	int has_loop = type->ndim || (!type->basic && t->object[type->of].has_array);
 	int is_loop = place == IN_BLOCK && has_loop && !needs_value;
 	if (!is_loop && types_value(t, type, &text)) {
 		insert(z, last, EDIT_AFTER, &text);
@@ -171,8 +188,8 @@ static int has_later_value(const struct zeros *z, size_t i)
  * The declarators at i up to ";", which is behind the result. A function's
  * head, or what is no declaration, is left at its "(".
  */
-static size_t read_declarators(struct zeros *z, size_t i,
-	const struct declaration *d, enum place place)
+static size_t read_declarators(struct zeros *z, size_t i, const struct declaration *d,
+    enum place place)
 {
 	struct types *t = &z->types;
 	struct buf behind = BUF_INIT;
@@ -187,13 +204,12 @@ static size_t read_declarators(struct zeros *z, size_t i,
 			i = value_end(z, i, 0);
 		} else if (is(z, i, "=")) {
 			i = value_end(z, i, 1);
-			is_known = d->is_const && !type.ndim && type.basic
-				&& strstr(type.basic, "int")
-				&& types_constant(t, first, i, &value);
+			is_known = d->is_const && !type.ndim && type.basic &&
+			    strstr(type.basic, "int") &&
+			    types_constant(t, first, i, &value);
 		} else if (!d->is_const && !d->is_stored) {
-			zero_variable(z, name, last, &type, place,
-				has_later_value(z, i), place == IN_FILE
-				? z->statements : &behind);
+			zero_variable(z, name, last, &type, place, has_later_value(z, i),
+			    place == IN_FILE ? z->statements : &behind);
 		}
 		types_name(t, name, TYPES_NONE, is_known ? &value : NULL);
 		if (!is(z, i, ","))
@@ -272,21 +288,24 @@ static size_t other_statement(struct zeros *z, size_t i, enum place place)
 {
 	struct declaration d = { .type = { .of = TYPES_NONE } };
 	static const char *const plain[] = {
-		"return", "break", "continue", "discard", "precision", NULL
+		"return",
+		"break",
+		"continue",
+		"discard",
+		"precision",
+		NULL,
 	};
 	if (is_one_of(z, i, plain))
 		return behind_semicolon(z, i);
 	size_t name = read_type(z, i, &d);
-	return name == i ? behind_semicolon(z, i)
-		: read_declarators(z, name, &d, place);
+	return name == i ? behind_semicolon(z, i) : read_declarators(z, name, &d, place);
 }
 
 /* The statement at i; returns the position behind it. */
 static size_t statement(struct zeros *z, size_t i, enum place place)
 {
 	if (z->depth >= DEPTH_MAX)
-		return is(z, i, "{") ? types_skip(&z->types, i)
-			: behind_semicolon(z, i);
+		return is(z, i, "{") ? types_skip(&z->types, i) : behind_semicolon(z, i);
 	z->depth++;
 	if (is(z, i, "{"))
 		i = block(z, i);
@@ -294,8 +313,7 @@ static size_t statement(struct zeros *z, size_t i, enum place place)
 		i = for_statement(z, i);
 	else if (is(z, i, "if") && is(z, i + 1, "("))
 		i = if_statement(z, i);
-	else if ((is(z, i, "while") || is(z, i, "switch"))
-		&& is(z, i + 1, "("))
+	else if ((is(z, i, "while") || is(z, i, "switch")) && is(z, i + 1, "("))
 		i = substatement(z, types_skip(&z->types, i + 1));
 	else if (is(z, i, "do"))
 		i = behind_semicolon(z, substatement(z, i + 1));
@@ -321,8 +339,7 @@ static void name_parameter(struct zeros *z, size_t last)
 }
 
 /* Names the parameters between i and the ")", and sets what is out to zero. */
-static void read_parameters(struct zeros *z, size_t i, size_t close,
-	struct buf *zeros)
+static void read_parameters(struct zeros *z, size_t i, size_t close, struct buf *zeros)
 {
 	struct types *t = &z->types;
 	while (i < close) {
@@ -346,17 +363,16 @@ static void read_parameters(struct zeros *z, size_t i, size_t close,
 }
 
 /* "return" of the type's zero, for the end of a function. */
-static void zero_result(const struct zeros *z, const struct type *type,
-	struct buf *out)
+static void zero_result(const struct zeros *z, const struct type *type, struct buf *out)
 {
 	const struct types *t = &z->types;
 	struct buf value = BUF_INIT;
 	if (types_value(t, type, &value)) {
 		buf_addf(out, "return %s;", value.data);
-	} else if (types_is_zeroable(t, type) && !type->is_unsized
-		&& (type->basic || t->object[type->of].name)) {
-		buf_addf(out, "%s stb_r", type->basic ? type->basic
-			: t->object[type->of].name);
+	} else if (types_is_zeroable(t, type) && !type->is_unsized &&
+	    (type->basic || t->object[type->of].name)) {
+		buf_addf(out, "%s stb_r",
+		    type->basic ? type->basic : t->object[type->of].name);
 		for (size_t i = 0; i < type->ndim; i++)
 			buf_addf(out, "[%ld]", type->dim[i]);
 		buf_addch(out, ';');
@@ -370,8 +386,8 @@ static void zero_result(const struct zeros *z, const struct type *type,
 }
 
 /* A function's definition whose "(" is at open; returns behind its "}". */
-static size_t function(struct zeros *z, const struct declaration *d,
-	size_t open, size_t close)
+static size_t function(struct zeros *z, const struct declaration *d, size_t open,
+    size_t close)
 {
 	struct types *t = &z->types;
 	struct buf zeros = BUF_INIT, result = BUF_INIT;
@@ -407,17 +423,16 @@ static size_t external(struct zeros *z, size_t i)
 	return behind_semicolon(z, close);
 }
 
-void shader_zero(const struct glsl *g, const struct map *renamed,
-	struct edits *edits, struct buf *statements)
+void shader_zero(const struct glsl *g, const struct map *renamed, struct edits *edits,
+    struct buf *statements)
 {
 	struct zeros z = { .edits = edits, .statements = statements };
 	size_t *at = xreallocarray(NULL, g->ntoken + 1, sizeof *at), n = 0;
 	for (size_t i = 0; i < g->ntoken; i++)
 		if (!g->token[i].is_directive)
 			at[n++] = i;
-	z.types = (struct types) { .g = g, .at = at, .n = n,
-		.renamed = renamed };
-	for (size_t i = 0; i < n; ) {
+	z.types = (struct types){ .g = g, .at = at, .n = n, .renamed = renamed };
+	for (size_t i = 0; i < n;) {
 		size_t next = external(&z, i);
 		i = next > i ? next : i + 1;
 	}

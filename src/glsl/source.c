@@ -10,26 +10,33 @@
 #include "util/mem.h"
 
 /* A directive that expansion has to look at. */
-enum mark_kind { MARK_INCLUDE, MARK_IF, MARK_ELSE, MARK_ENDIF, MARK_LINE,
-	MARK_ONCE, MARK_OTHER };
+enum mark_kind {
+	MARK_INCLUDE,
+	MARK_IF,
+	MARK_ELSE,
+	MARK_ENDIF,
+	MARK_LINE,
+	MARK_ONCE,
+	MARK_OTHER
+};
 
 struct mark {
 	enum mark_kind kind;
-	size_t at, word, end;	/* "#", end of its name, end of the directive */
-	int line, next_line;	/* of "#"; of what follows */
-	size_t hash;		/* token of "#" */
+	size_t at, word, end; /* "#", end of its name, end of the directive */
+	int line, next_line;  /* of "#"; of what follows */
+	size_t hash;          /* token of "#" */
 };
 
-struct file {			/* read once, used as often as included */
-	char *path;		/* resolved */
-	struct sha256 sha;	/* of its bytes */
+struct file {              /* read once, used as often as included */
+	char *path;        /* resolved */
+	struct sha256 sha; /* of its bytes */
 	struct buf text;
 	struct mark *mark;
 	size_t nmark, cap;
-	struct glsl g;		/* of text */
-	int nopen;		/* how often it is being expanded */
-	size_t depth;		/* of conditions where that began last */
-	int is_once;		/* it said so */
+	struct glsl g; /* of text */
+	int nopen;     /* how often it is being expanded */
+	size_t depth;  /* of conditions where that began last */
+	int is_once;   /* it said so */
 };
 
 struct expansion {
@@ -38,14 +45,14 @@ struct expansion {
 	struct preprocessor *macros;
 	char **resolved_dir;
 	struct inputs *inputs;
-	struct file **file;	/* source number - 1 */
+	struct file **file; /* source number - 1 */
 	size_t nfile, cap;
-	struct map index;	/* resolved path to index of file[] */
-	struct map probe;	/* path to index of file[] + 1, 0 absent */
+	struct map index; /* resolved path to index of file[] */
+	struct map probe; /* path to index of file[] + 1, 0 absent */
 	struct file *open[LIMIT_INCLUDE_DEPTH + 1];
-	int depth;		/* of open[] */
-	int nbranch;		/* #ifs that are open */
-	int has_seam;		/* within the outermost of them */
+	int depth;    /* of open[] */
+	int nbranch;  /* #ifs that are open */
+	int has_seam; /* within the outermost of them */
 	struct buf out;
 };
 
@@ -77,8 +84,8 @@ static int clean(struct file *f, const struct buf *raw, struct err *err)
 		line++;
 	}
 	if (stop < end) {
-		err_set(err, STATUS_INPUT, "%s", nul
-			? "a NUL byte; this is not a text file"
+		err_set(err, STATUS_INPUT, "%s",
+		    nul ? "a NUL byte; this is not a text file"
 			: "not UTF-8; save the file in that encoding");
 		err_place(err, f->path, line, (int)(stop - line_at) + 1, NULL);
 		return -1;
@@ -96,10 +103,14 @@ static void find_marks(struct file *f)
 		const char *word;
 		enum mark_kind kind;
 	} kinds[] = {
-		{ "include", MARK_INCLUDE }, { "line", MARK_LINE },
-		{ "if", MARK_IF }, { "ifdef", MARK_IF }, { "ifndef", MARK_IF },
-		{ "else", MARK_ELSE }, { "elif", MARK_ELSE },
-		{ "endif", MARK_ENDIF }
+		{ "include", MARK_INCLUDE },
+		{ "line", MARK_LINE },
+		{ "if", MARK_IF },
+		{ "ifdef", MARK_IF },
+		{ "ifndef", MARK_IF },
+		{ "else", MARK_ELSE },
+		{ "elif", MARK_ELSE },
+		{ "endif", MARK_ENDIF },
 	};
 	struct glsl *g = &f->g;
 	glsl_lex(g, buf_str(&f->text), f->text.len);
@@ -110,17 +121,22 @@ static void find_marks(struct file *f)
 		while (k < nkind && !glsl_is(g, i + 1, kinds[k].word))
 			k++;
 		enum mark_kind kind = k < nkind ? kinds[k].kind
-			: glsl_is(g, i + 1, "pragma") && glsl_is(g, i + 2, "once")
-			? MARK_ONCE : MARK_OTHER;
+		    : glsl_is(g, i + 1, "pragma") && glsl_is(g, i + 2, "once")
+		    ? MARK_ONCE
+		    : MARK_OTHER;
 		const struct glsl_token *word = &g->token[i + 1];
 		size_t last = i + 1;
 		while (g->token[last].kind != GLSL_LINE_END)
 			last++;
 		f->mark = array_grow(f->mark, f->nmark, &f->cap, sizeof *f->mark);
-		f->mark[f->nmark++] = (struct mark) {
-			kind, g->token[i].at, word->at + word->len,
-			g->token[last].at, (int)g->token[i].line,
-			(int)g->token[last].line + 1, i
+		f->mark[f->nmark++] = (struct mark){
+			kind,
+			g->token[i].at,
+			word->at + word->len,
+			g->token[last].at,
+			(int)g->token[i].line,
+			(int)g->token[last].line + 1,
+			i,
 		};
 	}
 }
@@ -138,7 +154,7 @@ static void file_free(struct file *f)
 
 /* The file at a resolved path, read or remembered. Its number is index + 1. */
 static int load(struct expansion *e, const char *resolved, const char *probed,
-	size_t *index, struct err *err)
+    size_t *index, struct err *err)
 {
 	*index = map_gets(&e->index, resolved);
 	if (*index != MAP_NONE) {
@@ -149,8 +165,7 @@ static int load(struct expansion *e, const char *resolved, const char *probed,
 	struct buf raw = BUF_INIT;
 	struct file *f = xcalloc(1, sizeof *f);
 	f->path = xstrdup(resolved);
-	if (tree_read_hashed(e->tree, resolved, LIMIT_SOURCE_BYTES, &raw, &f->sha,
-		err)) {
+	if (tree_read_hashed(e->tree, resolved, LIMIT_SOURCE_BYTES, &raw, &f->sha, err)) {
 		err_place(err, resolved, 0, 0, NULL);
 		goto out;
 	}
@@ -158,7 +173,7 @@ static int load(struct expansion *e, const char *resolved, const char *probed,
 	static const char lfs[] = "version https://git-lfs.github.com/spec/";
 	if (strncmp(buf_str(&raw), lfs, sizeof lfs - 1) == 0) {
 		err_set(err, STATUS_INPUT,
-			"a Git LFS pointer; fetch the file itself with 'git lfs pull'");
+		    "a Git LFS pointer; fetch the file itself with 'git lfs pull'");
 		err_place(err, resolved, 0, 0, NULL);
 		goto out;
 	}
@@ -181,8 +196,7 @@ out:
  * Looks at one place. *number is the source number of the file there, 0 when
  * nothing is.
  */
-static int probe(struct expansion *e, const char *path, size_t *number,
-	struct err *err)
+static int probe(struct expansion *e, const char *path, size_t *number, struct err *err)
 {
 	*number = map_gets(&e->probe, path);
 	if (*number != MAP_NONE)
@@ -201,7 +215,7 @@ static int probe(struct expansion *e, const char *path, size_t *number,
 	}
 	if (kind == TREE_OTHER) {
 		err_set(err, STATUS_INPUT, "'%s' is %s", path,
-			resolved ? resolved : "not a readable file");
+		    resolved ? resolved : "not a readable file");
 		goto out;
 	}
 	if (kind == TREE_FILE) {
@@ -234,12 +248,11 @@ static int column_of(const struct file *f, size_t at)
 	return (int)(at - start) + 1;
 }
 
-static int include_fault(const struct file *f, const struct mark *m,
-	const char *at, const char *text, struct err *err)
+static int include_fault(const struct file *f, const struct mark *m, const char *at,
+    const char *text, struct err *err)
 {
 	err_set(err, STATUS_INPUT, "%s", text);
-	err_place(err, f->path, m->line,
-		column_of(f, (size_t)(at - f->text.data)), NULL);
+	err_place(err, f->path, m->line, column_of(f, (size_t)(at - f->text.data)), NULL);
 	return -1;
 }
 
@@ -255,8 +268,8 @@ static const char *skip_blanks(const char *s, const char *end)
 		else if (*s == '/' && s + 1 < end && s[1] == '/')
 			s = end;
 		else if (*s == '/' && s + 1 < end && s[1] == '*')
-			s = (close = strstr(s + 2, "*/")) && close < end
-				? close + 2 : end;
+			s = (close = strstr(s + 2, "*/")) && close < end ? close + 2
+									 : end;
 		else
 			break;
 	}
@@ -264,16 +277,18 @@ static const char *skip_blanks(const char *s, const char *end)
 }
 
 /* The name between the quotes, owned by the caller; null for a fault. */
-static char *include_name(const struct file *f, const struct mark *m,
-	const char **quote, struct err *err)
+static char *include_name(const struct file *f, const struct mark *m, const char **quote,
+    struct err *err)
 {
 	const char *s = f->text.data + m->word;
 	const char *end = f->text.data + m->end;
 	s = skip_blanks(s, end);
 	const char *line_end = s + strcspn(s, "\n");
 	if (*s == '<') {
-		include_fault(f, m, s, "only #include \"name\" is known, <name> is "
-			"not", err);
+		include_fault(f, m, s,
+		    "only #include \"name\" is known, <name> is "
+		    "not",
+		    err);
 		return NULL;
 	}
 	if (*s != '"') {
@@ -284,15 +299,18 @@ static char *include_name(const struct file *f, const struct mark *m,
 	const char *name = s + 1;
 	const char *close = memchr(name, '"', (size_t)(line_end - name));
 	if (!close) {
-		include_fault(f, m, s, "the file name of this #include is not "
-			"terminated", err);
+		include_fault(f, m, s,
+		    "the file name of this #include is not "
+		    "terminated",
+		    err);
 		return NULL;
 	}
 	char *copy = xstrndup(name, (size_t)(close - name));
 	const char *fault = !*copy ? "#include of an empty name"
-		: *copy == '/' ? "#include wants a path within the project"
-		/* To everybody else a comment starts there. */
-		: strstr(copy, "/*") ? "\"/*\" in the name of an #include" : NULL;
+	    : *copy == '/'         ? "#include wants a path within the project"
+	    /* To everybody else a comment starts there. */
+	    : strstr(copy, "/*") ? "\"/*\" in the name of an #include"
+				 : NULL;
 	const char *rest = skip_blanks(close + 1, end);
 	if (!fault && rest < end) {
 		fault = "text after #include";
@@ -314,16 +332,17 @@ static int is_dotted(const char *name)
 }
 
 /* The file that an include in f names: its own folder, then include_dirs. */
-static int find_include(struct expansion *e, const struct file *f,
-	const char *name, size_t *number, struct err *err)
+static int find_include(struct expansion *e, const struct file *f, const char *name,
+    size_t *number, struct err *err)
 {
 	struct buf looked = BUF_INIT;
 	*number = 0;
 	int result = 0;
 	for (size_t i = 0; i <= e->request->ninclude_dir && !*number && !result; i++) {
-		char *dir = i == 0 ? fs_dirname(f->path)
-			: xstrdup(is_dotted(name) ? e->resolved_dir[i - 1]
-				: e->request->include_dir[i - 1]);
+		char *dir = i == 0
+		    ? fs_dirname(f->path)
+		    : xstrdup(is_dotted(name) ? e->resolved_dir[i - 1]
+					      : e->request->include_dir[i - 1]);
 		char *path = fs_join(dir, name);
 		result = probe(e, path, number, err);
 		buf_addf(&looked, "%s'%s'", i ? ", " : "", path);
@@ -332,14 +351,13 @@ static int find_include(struct expansion *e, const struct file *f,
 	}
 	if (!result && !*number)
 		result = err_set(err, STATUS_INPUT,
-			"cannot find include \"%s\"; looked for %s", name,
-			buf_str(&looked));
+		    "cannot find include \"%s\"; looked for %s", name, buf_str(&looked));
 	buf_release(&looked);
 	return result;
 }
 
 static int fault_of_cycle(const struct expansion *e, const struct file *f,
-	struct err *err)
+    struct err *err)
 {
 	struct buf text = BUF_INIT;
 	int i = e->depth - 1;
@@ -347,8 +365,7 @@ static int fault_of_cycle(const struct expansion *e, const struct file *f,
 		i--;
 	for (; i < e->depth; i++)
 		buf_addf(&text, "%s -> ", e->open[i]->path);
-	err_set(err, STATUS_INPUT, "#include cycle: %s%s", buf_str(&text),
-		f->path);
+	err_set(err, STATUS_INPUT, "#include cycle: %s%s", buf_str(&text), f->path);
 	buf_release(&text);
 	return -1;
 }
@@ -361,23 +378,22 @@ static void add_empty(struct expansion *e, const struct mark *m)
 }
 
 /* One in a branch that is not taken, for who wants the file all the same. */
-static void note_inactive(struct expansion *e, const struct file *f,
-	const struct mark *m)
+static void note_inactive(struct expansion *e, const struct file *f, const struct mark *m)
 {
 	struct err err = ERR_INIT;
 	const char *quote;
 	size_t number;
 	char *name = include_name(f, m, &quote, &err);
 	if (name && find_include(e, f, name, &number, &err))
-		number = 0;	/* not there: nobody asked for it */
+		number = 0; /* not there: nobody asked for it */
 	free(name);
 	err_release(&err);
 }
 
 static int expand(struct expansion *e, size_t number, struct err *err);
 
-static int expand_include(struct expansion *e, const struct file *f,
-	const struct mark *m, size_t self, struct err *err)
+static int expand_include(struct expansion *e, const struct file *f, const struct mark *m,
+    size_t self, struct err *err)
 {
 	const char *quote;
 	char *name = include_name(f, m, &quote, err);
@@ -396,14 +412,14 @@ static int expand_include(struct expansion *e, const struct file *f,
 	}
 	/* Only a condition on the way can end it. */
 	int is_deep = e->depth > LIMIT_INCLUDE_DEPTH;
-	if (included->nopen && (is_deep
-		|| included->depth == preprocessor_depth(e->macros))) {
+	if (included->nopen &&
+	    (is_deep || included->depth == preprocessor_depth(e->macros))) {
 		fault_of_cycle(e, included, err);
 		goto fault;
 	}
 	if (is_deep) {
 		err_set(err, STATUS_INPUT, "includes are nested more than %d deep",
-			LIMIT_INCLUDE_DEPTH);
+		    LIMIT_INCLUDE_DEPTH);
 		goto fault;
 	}
 	if (e->nbranch)
@@ -428,7 +444,7 @@ out:
 
 /* A #line of the user's: its line number stays, anything else goes. */
 static void blank_line_directive(struct expansion *e, const struct file *f,
-	const struct mark *m)
+    const struct mark *m)
 {
 	size_t from = e->out.len;
 	buf_add(&e->out, f->text.data + m->at, m->end - m->at);
@@ -436,8 +452,7 @@ static void blank_line_directive(struct expansion *e, const struct file *f,
 	char *number = s + (m->word - m->at);
 	number += strspn(number, " \t");
 	size_t n = strspn(number, "0123456789");
-	int is_plain = n && n < 8
-		&& strspn(number, " \t0123456789") == strlen(number);
+	int is_plain = n && n < 8 && strspn(number, " \t0123456789") == strlen(number);
 	for (char *c = is_plain ? number + n : s; *c; c++)
 		if (*c != '\n')
 			*c = ' ';
@@ -447,8 +462,8 @@ static void blank_line_directive(struct expansion *e, const struct file *f,
  * What stands in the text for the directive, and what it means. *at is where
  * the text goes on.
  */
-static int expand_mark(struct expansion *e, struct file *f,
-	const struct mark *m, size_t number, size_t *at, struct err *err)
+static int expand_mark(struct expansion *e, struct file *f, const struct mark *m,
+    size_t number, size_t *at, struct err *err)
 {
 	size_t behind = m->end + (m->end < f->text.len);
 	*at = m->at;
@@ -510,9 +525,8 @@ static int expand(struct expansion *e, size_t number, struct err *err)
 	}
 	buf_add(&e->out, buf_str(&f->text) + at, f->text.len - at);
 	if (e->out.len > LIMIT_EXPANDED_BYTES) {
-		err_set(err, STATUS_INPUT,
-			"with its includes this is more than %u MiB",
-			LIMIT_EXPANDED_BYTES >> 20);
+		err_set(err, STATUS_INPUT, "with its includes this is more than %u MiB",
+		    LIMIT_EXPANDED_BYTES >> 20);
 		err_place(err, e->open[0]->path, 0, 0, NULL);
 		goto out;
 	}
@@ -548,31 +562,33 @@ static int resolve_dirs(struct expansion *e, struct err *err)
 	e->resolved_dir = xcalloc(r->ninclude_dir + 1, sizeof *e->resolved_dir);
 	for (size_t i = 0; i < r->ninclude_dir; i++) {
 		enum tree_kind kind;
-		if (tree_lookup(e->tree, r->include_dir[i], &kind,
-			&e->resolved_dir[i], err))
+		if (tree_lookup(e->tree, r->include_dir[i], &kind, &e->resolved_dir[i],
+			err))
 			return -1;
 		if (kind != TREE_FOLDER)
-			return err_set(err, STATUS_INPUT,
-				"include folder '%s' %s", r->include_dir[i],
-				kind == TREE_ABSENT ? "does not exist"
+			return err_set(err, STATUS_INPUT, "include folder '%s' %s",
+			    r->include_dir[i],
+			    kind == TREE_ABSENT        ? "does not exist"
 				: kind == TREE_OUTSIDE ? "is outside the project"
-				: "is not a folder");
+						       : "is not a folder");
 	}
 	return 0;
 }
 
 int source_expand(struct tree *tree, const struct source_request *request,
-	struct inputs *inputs, struct source *out, struct err *err)
+    struct inputs *inputs, struct source *out, struct err *err)
 {
 	struct expansion e = {
-		.tree = tree, .request = request, .inputs = inputs,
-		.macros = preprocessor_new(&request->macros)
+		.tree = tree,
+		.request = request,
+		.inputs = inputs,
+		.macros = preprocessor_new(&request->macros),
 	};
-	*out = (struct source) { 0 };
+	*out = (struct source){ 0 };
 	int result = -1;
-	if (resolve_dirs(&e, err)
-		|| (request->common && expand_root(&e, request->common, err))
-		|| expand_root(&e, request->path, err))
+	if (resolve_dirs(&e, err) ||
+	    (request->common && expand_root(&e, request->common, err)) ||
+	    expand_root(&e, request->path, err))
 		goto out;
 	out->ntext = e.out.len;
 	out->text = buf_detach(&e.out);
@@ -604,7 +620,7 @@ void source_release(struct source *s)
 		free(s->file[i]);
 	free(s->file);
 	free(s->text);
-	*s = (struct source) { 0 };
+	*s = (struct source){ 0 };
 }
 
 /* "#line N S" of ours, as expand writes it. */
@@ -626,7 +642,7 @@ static int is_seam(const char *s, int *line, int *file)
 
 /* A walk over the expanded text that knows where each line is from. */
 struct walk {
-	const char *at, *next;	/* this line, the one behind it */
+	const char *at, *next; /* this line, the one behind it */
 	int text_line, file, line;
 	int is_seam;
 };
@@ -645,8 +661,7 @@ static int walk_next(struct walk *w)
 	return 1;
 }
 
-int source_place(const struct source *source, int text_line, int *file,
-	int *line)
+int source_place(const struct source *source, int text_line, int *file, int *line)
 {
 	struct walk w = { .next = source->text ? source->text : "" };
 	while (walk_next(&w)) {

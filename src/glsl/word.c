@@ -3,8 +3,7 @@
 #include <string.h>
 
 const struct word words[] = {
-#define WORD(text, essl, glsl, role) \
-	{ #text, WORD_##essl, WORD_##glsl, WORD_##role },
+#define WORD(text, essl, glsl, role) { #text, WORD_##essl, WORD_##glsl, WORD_##role },
 #include "word.def"
 #undef WORD
 };
@@ -47,7 +46,7 @@ static const struct {
 	{ "mainSound", WORD_IN_ESSL | WORD_IN_GLSL },
 	{ "min", WORD_IN_ESSL | WORD_IN_GLSL },
 	{ "sampleAudioSpectrum", WORD_IN_GLSL },
-	{ "sampleAudioWaveform", WORD_IN_GLSL }
+	{ "sampleAudioWaveform", WORD_IN_GLSL },
 };
 
 static const char *fault_of_class(enum word_class essl, enum word_class glsl)
@@ -67,8 +66,8 @@ const char *word_fault(const char *name, unsigned dialects)
 {
 	size_t w = word_find(name, strlen(name));
 	if (w < nword) {
-		const char *fault = fault_of_class(
-			dialects & WORD_IN_ESSL ? words[w].essl : WORD_FREE,
+		const char *fault =
+		    fault_of_class(dialects & WORD_IN_ESSL ? words[w].essl : WORD_FREE,
 			dialects & WORD_IN_GLSL ? words[w].glsl : WORD_FREE);
 		if (fault)
 			return fault;
@@ -82,8 +81,8 @@ const char *word_fault(const char *name, unsigned dialects)
 	if (strncmp(name, "stb_", 4) == 0 || strncmp(name, "stbw_", 5) == 0)
 		return "starts as the names of the generated text do";
 	for (size_t i = 0; i < sizeof generated / sizeof *generated; i++)
-		if (generated[i].dialects & dialects
-			&& strcmp(generated[i].name, name) == 0)
+		if (generated[i].dialects & dialects &&
+		    strcmp(generated[i].name, name) == 0)
 			return "is needed by the generated text";
 	return NULL;
 }

@@ -8,14 +8,13 @@
 #include "util/limits.h"
 #include "util/mem.h"
 
-#define CUBE_SIZE 1024		/* of a cubemap pass's faces, as on the site */
+#define CUBE_SIZE 1024 /* of a cubemap pass's faces, as on the site */
 
 void moment_init(struct moment *m, const struct scene *scene)
 {
 	memset(m, 0, sizeof *m);
 	m->scene = scene;
-	m->value = xcalloc(scene->variant->manifest->nuniform + 1,
-		sizeof *m->value);
+	m->value = xcalloc(scene->variant->manifest->nuniform + 1, sizeof *m->value);
 	m->t = -1;
 	moment_set(m, 0);
 }
@@ -127,7 +126,7 @@ int channel_is_active(const struct reflection *r, int channel)
 
 /* iChannelResolution[channel]: 0, 0, 0 where unbound or a static cubemap. */
 static void channel_resolution(const struct scene *scene, int p, int channel,
-	float out[3])
+    float out[3])
 {
 	const struct manifest *m = scene->variant->manifest;
 	const struct input_ref *in = pass_channel(&m->pass[p], channel);
@@ -233,8 +232,9 @@ static float channel_time(const struct moment *m, int p, int channel)
 {
 	const struct pass *pass = &m->scene->variant->manifest->pass[p];
 	const struct input_ref *in = pass_channel(pass, channel);
-	int is_running = in && (in->kind == INPUT_MUSIC
-		|| rules_have(m->scene->rules, RULE_ALL_CHANNEL_TIMES));
+	int is_running = in &&
+	    (in->kind == INPUT_MUSIC ||
+		rules_have(m->scene->rules, RULE_ALL_CHANNEL_TIMES));
 
 	return is_running ? m->time : 0;
 }
@@ -246,7 +246,7 @@ static void value_channel_time(const struct moment *m, int p, struct draw_unifor
 }
 
 static void value_channel_resolution(const struct moment *m, int p,
-	struct draw_uniform *out)
+    struct draw_uniform *out)
 {
 	for (int c = 0; c < out->count; c++)
 		channel_resolution(m->scene, p, c, &out->f[3 * c]);
@@ -272,8 +272,7 @@ static const struct {
 	void (*value)(const struct moment *m, int p, struct draw_uniform *out);
 	enum reason_kind reason;
 } builtin[] = {
-#define UNIFORM(name, type, is_array, function, why) \
-	{ #name, function, REASON_##why },
+#define UNIFORM(name, type, is_array, function, why) { #name, function, REASON_##why },
 #define AUDIO(name, function) { #name, function, REASON_UNIFORM },
 #include "glsl/uniform.def"
 #undef UNIFORM
@@ -282,7 +281,7 @@ static const struct {
 
 /* iCh0..3 (essl): the site's struct of a channel. 1 when name is one. */
 static int channel_member(const struct moment *m, int p, const char *name,
-	struct draw_uniform *out)
+    struct draw_uniform *out)
 {
 	const struct manifest *mf = m->scene->variant->manifest;
 
@@ -305,9 +304,9 @@ static int channel_member(const struct moment *m, int p, const char *name,
 enum reason_kind uniform_reason(const char *name)
 {
 	if (strncmp(name, "iCh", 3) == 0 && name[3] && name[4] == '.')
-		return strcmp(name + 5, "size") == 0 ? REASON_SIZE :
-			strcmp(name + 5, "time") == 0 ? REASON_FPS :
-			REASON_UNIFORM;
+		return strcmp(name + 5, "size") == 0 ? REASON_SIZE
+		    : strcmp(name + 5, "time") == 0  ? REASON_FPS
+						     : REASON_UNIFORM;
 	for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++)
 		if (strcmp(builtin[i].name, name) == 0)
 			return builtin[i].reason;
@@ -324,12 +323,17 @@ static void custom_value(const struct value *value, struct draw_uniform *out)
 }
 
 int uniform_value(const struct moment *m, int p, const struct active_uniform *u,
-	struct draw_uniform *out)
+    struct draw_uniform *out)
 {
 	static const int components[] = {
-		[GL_T_FLOAT] = 1, [GL_T_VEC2] = 2, [GL_T_VEC3] = 3,
-		[GL_T_VEC4] = 4, [GL_T_INT] = 1, [GL_T_BOOL] = 1,
-		[GL_T_UINT] = 1, [GL_T_OTHER] = 0,
+		[GL_T_FLOAT] = 1,
+		[GL_T_VEC2] = 2,
+		[GL_T_VEC3] = 3,
+		[GL_T_VEC4] = 4,
+		[GL_T_INT] = 1,
+		[GL_T_BOOL] = 1,
+		[GL_T_UINT] = 1,
+		[GL_T_OTHER] = 0,
 	};
 
 	if (u->type == GL_T_SAMPLER_2D || u->type == GL_T_SAMPLER_3D ||

@@ -8,21 +8,20 @@
 #include "util/buf.h"
 #include "util/mem.h"
 
-__attribute__((format(printf, 3, 0)))
-static size_t add_message(struct diagnostics *d, const char *code,
-	const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static size_t add_message(struct diagnostics *d,
+    const char *code, const char *fmt, va_list ap)
 {
 	struct buf text = BUF_INIT;
 
 	buf_vaddf(&text, fmt, ap);
 	d->item = array_grow(d->item, d->nitem, &d->cap, sizeof *d->item);
 	d->item[d->nitem] = (struct diagnostic){ .level = DIAGNOSTIC_WARNING,
-		.code = code, .message = buf_detach(&text) };
+		.code = code,
+		.message = buf_detach(&text) };
 	return d->nitem++;
 }
 
-size_t diagnostics_add(struct diagnostics *d, const char *code,
-	const char *fmt, ...)
+size_t diagnostics_add(struct diagnostics *d, const char *code, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -48,8 +47,8 @@ static void find_unreachable(const struct graph *g, struct diagnostics *out)
 		if (g->is_reached[p] || m->pass[p].kind == PASS_SOUND)
 			continue;
 		diagnostics_add(out, "unreachable-pass",
-			"pass '%s' does not reach the image, and is not drawn",
-			m->pass[p].name);
+		    "pass '%s' does not reach the image, and is not drawn",
+		    m->pass[p].name);
 		diagnostics_about(out, out->nitem - 1, (int)p);
 	}
 }
@@ -66,8 +65,7 @@ static void find_unused_assets(const struct graph *g, struct diagnostics *out)
 	for (size_t a = 0; a < m->nasset; a++)
 		if (!is_used[a])
 			diagnostics_add(out, "unused-asset",
-				"asset '%s' is not an input of any pass",
-				m->asset[a].name);
+			    "asset '%s' is not an input of any pass", m->asset[a].name);
 	free(is_used);
 }
 
@@ -77,19 +75,19 @@ static void find_viewport_feedback(const struct graph *g, struct diagnostics *ou
 
 	for (size_t p = 0; p < m->npass; p++) {
 		const struct pass *pass = &m->pass[p];
-		if (pass->width > 0 || (pass->kind != PASS_BUFFER &&
-		    pass->kind != PASS_COMPUTE))
+		if (pass->width > 0 ||
+		    (pass->kind != PASS_BUFFER && pass->kind != PASS_COMPUTE))
 			continue;
 		size_t i = 0;
-		while (i < g->nedge && !(g->edge[i].from == (int)p &&
-		    g->edge[i].is_previous))
+		while (i < g->nedge &&
+		    !(g->edge[i].from == (int)p && g->edge[i].is_previous))
 			i++;
 		if (i == g->nedge)
 			continue;
 		diagnostics_add(out, "viewport-sized-feedback",
-			"pass '%s' reads its previous frame at output size, so its "
-			"result depends on the capture size; give it width and height",
-			pass->name);
+		    "pass '%s' reads its previous frame at output size, so its "
+		    "result depends on the capture size; give it width and height",
+		    pass->name);
 		diagnostics_about(out, out->nitem - 1, (int)p);
 	}
 }
@@ -126,18 +124,18 @@ static void find_unordered_storage(const struct graph *g, struct diagnostics *ou
 				int in_a = 0, in_b = 0;
 				for (size_t i = 0; i < m->pass[a].nstorage; i++)
 					in_a |= strcmp(m->pass[a].storage[i].name,
-						g->storage[s]) == 0;
+						    g->storage[s]) == 0;
 				for (size_t i = 0; i < m->pass[b].nstorage; i++)
 					in_b |= strcmp(m->pass[b].storage[i].name,
-						g->storage[s]) == 0;
+						    g->storage[s]) == 0;
 				if (!in_a || !in_b || reach[a * n + b] ||
 				    reach[b * n + a])
 					continue;
 				diagnostics_add(out, "unordered-shared-storage",
-					"passes '%s' and '%s' share storage "
-					"'%s', and no current-frame input "
-					"orders them", m->pass[a].name,
-					m->pass[b].name, g->storage[s]);
+				    "passes '%s' and '%s' share storage "
+				    "'%s', and no current-frame input "
+				    "orders them",
+				    m->pass[a].name, m->pass[b].name, g->storage[s]);
 				diagnostics_about(out, out->nitem - 1, (int)a);
 				diagnostics_about(out, out->nitem - 1, (int)b);
 			}
@@ -152,14 +150,12 @@ void graph_diagnose(const struct graph *g, struct diagnostics *out)
 	find_unordered_storage(g, out);
 }
 
-void diagnose_uniforms(const struct manifest *m, const int *used,
-	struct diagnostics *out)
+void diagnose_uniforms(const struct manifest *m, const int *used, struct diagnostics *out)
 {
 	for (size_t u = 0; u < m->nuniform; u++)
 		if (!used[u])
 			diagnostics_add(out, "unused-uniform",
-				"uniform '%s' is not used by any pass",
-				m->uniform[u].name);
+			    "uniform '%s' is not used by any pass", m->uniform[u].name);
 }
 
 void diagnostics_release(struct diagnostics *d)
@@ -179,15 +175,14 @@ struct lint_uniform *lint_uniforms(const struct manifest *m)
 
 	for (size_t i = 0; i < m->nuniform; i++) {
 		const struct uniform *u = &m->uniform[i];
-		out[i] = (struct lint_uniform){ u->name,
-			value_type_name(u->type), u->has_max,
-			u->type == VALUE_INT ? u->max.i : u->max.f[0] };
+		out[i] = (struct lint_uniform){ u->name, value_type_name(u->type),
+			u->has_max, u->type == VALUE_INT ? u->max.i : u->max.f[0] };
 	}
 	return out;
 }
 
-void lint_facts_of(const struct manifest *m, int p,
-	const struct lint_uniform *uniform, struct lint_facts *out)
+void lint_facts_of(const struct manifest *m, int p, const struct lint_uniform *uniform,
+    struct lint_facts *out)
 {
 	const struct pass *pass = &m->pass[p];
 	/* The site has neither compute passes nor storage. */
@@ -197,5 +192,6 @@ void lint_facts_of(const struct manifest *m, int p,
 		.is_site = is_site,
 		.is_essl = is_site && m->dialect == DIALECT_ESSL,
 		.is_image = pass->kind == PASS_IMAGE,
-		.uniform = uniform, .nuniform = m->nuniform };
+		.uniform = uniform,
+		.nuniform = m->nuniform };
 }

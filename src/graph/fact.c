@@ -8,16 +8,16 @@
 #include "util/map.h"
 #include "util/mem.h"
 
-#define HEAD 16		/* bytes before the subject */
+#define HEAD 16 /* bytes before the subject */
 
 /* The table ------------------------------------------------------------------ */
 
 typedef void print_form(const struct fact *fact, struct buf *out);
 
 static print_form print_number, print_number_double, print_dialect, print_hash,
-	print_pass_kind, print_size, print_format, print_sampler, print_part,
-	print_value, print_channel, print_bound, print_text, print_keyboard,
-	print_storage, print_date, print_keys;
+    print_pass_kind, print_size, print_format, print_sampler, print_part, print_value,
+    print_channel, print_bound, print_text, print_keyboard, print_storage, print_date,
+    print_keys;
 
 static const struct row {
 	uint32_t tag;
@@ -92,13 +92,13 @@ void facts_add(struct facts *list, const struct fact *f)
 }
 
 void facts_add_bytes(struct facts *list, enum fact_kind kind, const char *subject,
-	uint32_t index, const void *bytes, size_t n)
+    uint32_t index, const void *bytes, size_t n)
 {
 	facts_add(list, &(struct fact){ kind, subject, index, bytes, n, "", 0 });
 }
 
 void facts_add_number(struct facts *list, enum fact_kind kind, const char *subject,
-	uint32_t index, uint64_t v)
+    uint32_t index, uint64_t v)
 {
 	unsigned char le[8];
 
@@ -108,13 +108,13 @@ void facts_add_number(struct facts *list, enum fact_kind kind, const char *subje
 }
 
 void facts_add_text(struct facts *list, enum fact_kind kind, const char *subject,
-	uint32_t index, const char *text)
+    uint32_t index, const char *text)
 {
 	facts_add_bytes(list, kind, subject, index, text, strlen(text));
 }
 
 void facts_add_hash(struct facts *list, enum fact_kind kind, const char *subject,
-	uint32_t index, const struct sha256 *sha)
+    uint32_t index, const struct sha256 *sha)
 {
 	facts_add_bytes(list, kind, subject, index, sha->byte, SHA256_SIZE);
 }
@@ -122,7 +122,7 @@ void facts_add_hash(struct facts *list, enum fact_kind kind, const char *subject
 void facts_add_size(struct facts *list, enum fact_kind kind, int width, int height)
 {
 	facts_add_number(list, kind, "", FACT_NONE,
-		(uint64_t)width << 32 | (uint64_t)height);
+	    (uint64_t)width << 32 | (uint64_t)height);
 }
 
 void facts_add_double(struct facts *list, enum fact_kind kind, double v)
@@ -193,8 +193,7 @@ int facts_next(const struct facts *list, size_t *at, struct fact *out)
 static int is_like(const struct fact *a, const struct fact *b)
 {
 	return a->kind == b->kind && a->index == b->index &&
-		strcmp(a->subject, b->subject) == 0 &&
-		strcmp(a->file, b->file) == 0;
+	    strcmp(a->subject, b->subject) == 0 && strcmp(a->file, b->file) == 0;
 }
 
 int fact_equal(const struct fact *a, const struct fact *b)
@@ -206,7 +205,7 @@ int facts_find(const struct facts *list, const struct fact *like, struct fact *o
 {
 	struct fact f;
 
-	for (size_t at = 0; facts_next(list, &at, &f); )
+	for (size_t at = 0; facts_next(list, &at, &f);)
 		if (is_like(&f, like)) {
 			*out = f;
 			return 1;
@@ -215,7 +214,7 @@ int facts_find(const struct facts *list, const struct fact *like, struct fact *o
 }
 
 int facts_get(const struct facts *list, enum fact_kind kind, const char *subject,
-	uint32_t index, struct fact *out)
+    uint32_t index, struct fact *out)
 {
 	struct fact like = { kind, subject, index, NULL, 0, "", 0 };
 
@@ -231,7 +230,7 @@ void facts_hash(const struct facts *list, enum fact_flags flag, struct sha256 *o
 		sha256_of(list->bytes.data, list->bytes.len, out);
 		return;
 	}
-	for (size_t at = 0; facts_next(list, &at, &f); )
+	for (size_t at = 0; facts_next(list, &at, &f);)
 		if (rows[f.kind].flags & flag)
 			facts_add(&kept, &f);
 	sha256_of(buf_str(&kept.bytes), kept.bytes.len, out);
@@ -258,7 +257,7 @@ static void index_facts(const struct facts *list, struct map *index)
 }
 
 static int find_indexed(const struct facts *list, const struct map *index,
-	const struct fact *like, struct buf *key, struct fact *out)
+    const struct fact *like, struct buf *key, struct fact *out)
 {
 	buf_reset(key);
 	buf_u32le(key, (uint32_t)like->kind);
@@ -269,8 +268,8 @@ static int find_indexed(const struct facts *list, const struct map *index,
 	return at != MAP_NONE && facts_next(list, &at, out);
 }
 
-void facts_compare(const struct facts *was, const struct facts *now,
-	facts_differ *each, void *data)
+void facts_compare(const struct facts *was, const struct facts *now, facts_differ *each,
+    void *data)
 {
 	struct map in_was = MAP_INIT, in_now = MAP_INIT;
 	struct buf key = BUF_INIT;
@@ -278,12 +277,12 @@ void facts_compare(const struct facts *was, const struct facts *now,
 
 	index_facts(was, &in_was);
 	index_facts(now, &in_now);
-	for (size_t at = 0; facts_next(now, &at, &f); )
+	for (size_t at = 0; facts_next(now, &at, &f);)
 		if (!find_indexed(was, &in_was, &f, &key, &other))
 			each(data, NULL, &f);
 		else if (!fact_equal(&f, &other))
 			each(data, &other, &f);
-	for (size_t at = 0; facts_next(was, &at, &f); )
+	for (size_t at = 0; facts_next(was, &at, &f);)
 		if (!find_indexed(now, &in_now, &f, &key, &other))
 			each(data, &f, NULL);
 	buf_release(&key);
@@ -339,7 +338,7 @@ static void print_number_double(const struct fact *f, struct buf *out)
 
 /* Of a name that one of the manifest's enums has. */
 static void print_enum(const struct fact *f, unsigned n, const char *(*name)(int),
-	struct buf *out)
+    struct buf *out)
 {
 	uint64_t v = fact_number(f);
 
@@ -391,20 +390,18 @@ static void print_size(const struct fact *f, struct buf *out)
 
 	if (f->n == 12)
 		buf_addf(out, "%ux%ux%u", (unsigned)get_u32le(f->bytes),
-			(unsigned)get_u32le(f->bytes + 4),
-			(unsigned)get_u32le(f->bytes + 8));
+		    (unsigned)get_u32le(f->bytes + 4), (unsigned)get_u32le(f->bytes + 8));
 	else if (v == 0)
 		buf_addstr(out, "none");
 	else
-		buf_addf(out, "%ux%u", (unsigned)(v >> 32),
-			(unsigned)(v & 0xffffffff));
+		buf_addf(out, "%ux%u", (unsigned)(v >> 32), (unsigned)(v & 0xffffffff));
 }
 
 static void print_sampler(const struct fact *f, struct buf *out)
 {
 	if (f->n == 2 && f->bytes[0] <= FILTER_MIPMAP && f->bytes[1] <= WRAP_CLAMP)
 		buf_addf(out, "%s, %s", filter_name((enum filter)f->bytes[0]),
-			wrap_name((enum wrap)f->bytes[1]));
+		    wrap_name((enum wrap)f->bytes[1]));
 }
 
 static void print_text(const struct fact *f, struct buf *out)
@@ -451,11 +448,10 @@ static void print_channel(const struct fact *f, struct buf *out)
 		return;
 	if (f->bytes[0] == INPUT_PASS)
 		buf_addf(out, " output %d%s%s", f->bytes[2],
-			f->bytes[1] ? " cubemap" : "",
-			f->bytes[3] ? " mipmaps" : "");
+		    f->bytes[1] ? " cubemap" : "", f->bytes[3] ? " mipmaps" : "");
 	else
 		buf_addf(out, "%s%s", f->bytes[4] ? ", vflip" : "",
-			f->bytes[5] == 1 ? ", one channel" : "");
+		    f->bytes[5] == 1 ? ", one channel" : "");
 }
 
 /* Kind, output, is previous: a byte each; then the pass's name, or a path. */
@@ -467,8 +463,8 @@ static void print_bound(const struct fact *f, struct buf *out)
 	if (f->n <= 3)
 		return;
 	if (f->bytes[0] == INPUT_PASS)
-		buf_addf(out, " '%.*s' output %d%s", (int)(f->n - 3), name,
-			f->bytes[1], f->bytes[2] ? " previous" : "");
+		buf_addf(out, " '%.*s' output %d%s", (int)(f->n - 3), name, f->bytes[1],
+		    f->bytes[2] ? " previous" : "");
 	else
 		buf_addf(out, " %.*s", (int)(f->n - 3), name);
 }
@@ -501,8 +497,7 @@ static void print_storage(const struct fact *f, struct buf *out)
 {
 	if (f->n >= 8)
 		buf_addf(out, "'%.*s' of %llu bytes", (int)(f->n - 8),
-			(const char *)f->bytes + 8,
-			(unsigned long long)get_u64le(f->bytes));
+		    (const char *)f->bytes + 8, (unsigned long long)get_u64le(f->bytes));
 }
 
 /* Five numbers of four bytes, and the seconds as bits of a double. */
@@ -517,8 +512,8 @@ static void print_date(const struct fact *f, struct buf *out)
 	bits = get_u64le(p + 20);
 	memcpy(&second, &bits, sizeof second);
 	buf_addf(out, "%04u-%02u-%02uT%02u:%02u:", (unsigned)get_u32le(p),
-		(unsigned)get_u32le(p + 4), (unsigned)get_u32le(p + 8),
-		(unsigned)get_u32le(p + 12), (unsigned)get_u32le(p + 16));
+	    (unsigned)get_u32le(p + 4), (unsigned)get_u32le(p + 8),
+	    (unsigned)get_u32le(p + 12), (unsigned)get_u32le(p + 16));
 	if (second >= 0 && second < 10)
 		buf_addch(out, '0');
 	print_double(second, out);

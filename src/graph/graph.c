@@ -37,8 +37,9 @@ static void sort_passes(struct graph *g)
 			waits[g->edge[i].to]++;
 	for (;;) {
 		size_t p = 0;
-		while (p < npass && (is_out[p] || waits[p] > 0 ||
-		    g->manifest->pass[p].kind == PASS_SOUND))
+		while (p < npass &&
+		    (is_out[p] || waits[p] > 0 ||
+			g->manifest->pass[p].kind == PASS_SOUND))
 			p++;
 		if (p == npass)
 			break;
@@ -123,10 +124,9 @@ static void collect_storage(struct graph *g)
 			if (graph_storage(g, s->name) >= 0)
 				continue;
 			size_t n = g->nstorage++;
-			g->storage = xreallocarray(g->storage, n + 1,
-				sizeof *g->storage);
+			g->storage = xreallocarray(g->storage, n + 1, sizeof *g->storage);
 			g->storage_size = xreallocarray(g->storage_size, n + 1,
-				sizeof *g->storage_size);
+			    sizeof *g->storage_size);
 			g->storage[n] = xstrdup(s->name);
 			g->storage_size[n] = s->size;
 		}
@@ -139,8 +139,7 @@ void graph_init(struct graph *g, const struct manifest *m)
 	g->order = xcalloc(m->npass, sizeof *g->order);
 	g->position = xcalloc(m->npass, sizeof *g->position);
 	g->is_reached = xcalloc(m->npass, sizeof *g->is_reached);
-	g->has_previous_reader = xcalloc(m->npass,
-		sizeof *g->has_previous_reader);
+	g->has_previous_reader = xcalloc(m->npass, sizeof *g->has_previous_reader);
 	g->mips = xcalloc(m->npass, sizeof *g->mips);
 	for (size_t p = 0; p < m->npass; p++)
 		g->position[p] = -1;

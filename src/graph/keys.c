@@ -36,8 +36,7 @@ const struct sha256 *keys_plain(const struct keys *k, uint32_t node)
 
 const struct sha256 *keys_plain_version(const struct keys *k, uint32_t version)
 {
-	return k->plain ? &k->plain_version[version] :
-		&k->version[version].key;
+	return k->plain ? &k->plain_version[version] : &k->version[version].key;
 }
 
 /* Canonical node of (p, t), or NODE_NONE before frame 0. */
@@ -84,8 +83,8 @@ const struct sha256 *keys_found_version(const struct keys *k, uint32_t node, int
 
 /* Open addressing over node numbers, by the first bytes of their keys. */
 struct table {
-	uint32_t *slot;		/* node + 1; 0 empty */
-	size_t nslot;		/* a power of two */
+	uint32_t *slot; /* node + 1; 0 empty */
+	size_t nslot;   /* a power of two */
 };
 
 static uint32_t table_fold(struct table *t, const struct keys *k, uint32_t node)
@@ -97,8 +96,7 @@ static uint32_t table_fold(struct table *t, const struct keys *k, uint32_t node)
 	for (at &= t->nslot - 1; t->slot[at] != 0; at = (at + 1) & (t->nslot - 1)) {
 		uint32_t other = t->slot[at] - 1;
 		if (!sha256_equal(&k->key[other], &k->key[node]) ||
-		    mips[keys_node_pass(k, other)] !=
-		    mips[keys_node_pass(k, node)])
+		    mips[keys_node_pass(k, other)] != mips[keys_node_pass(k, node)])
 			continue;
 		k->next_same[node] = k->next_same[other];
 		k->next_same[other] = node;
@@ -109,17 +107,16 @@ static uint32_t table_fold(struct table *t, const struct keys *k, uint32_t node)
 }
 
 static void add_version(struct keys *k, int storage, const struct sha256 *key,
-	const struct sha256 *plain, uint32_t writer, uint32_t maker)
+    const struct sha256 *plain, uint32_t writer, uint32_t maker)
 {
 	if (k->plain) {
 		k->plain_version = array_grow(k->plain_version, k->nversion,
-			&k->plain_cap, sizeof *k->plain_version);
+		    &k->plain_cap, sizeof *k->plain_version);
 		k->plain_version[k->nversion] = *plain;
 	}
-	k->version = array_grow(k->version, k->nversion, &k->version_cap,
-		sizeof *k->version);
-	k->version[k->nversion++] = (struct version){ *key, storage, writer,
-		maker };
+	k->version =
+	    array_grow(k->version, k->nversion, &k->version_cap, sizeof *k->version);
+	k->version[k->nversion++] = (struct version){ *key, storage, writer, maker };
 }
 
 static void first_versions(struct keys *k, struct encoder *e)
@@ -138,7 +135,7 @@ static void first_versions(struct keys *k, struct encoder *e)
 }
 
 static void encode_version(struct encoder *e, const struct sha256 *node,
-	const char *storage, struct sha256 *out)
+    const char *storage, struct sha256 *out)
 {
 	encoder_begin(e, "storage");
 	encoder_sha(e, TAG_INPUT, node);
@@ -146,8 +143,7 @@ static void encode_version(struct encoder *e, const struct sha256 *node,
 	encoder_end(e, out);
 }
 
-void keys_version_key(const struct sha256 *node, const char *storage,
-	struct sha256 *out)
+void keys_version_key(const struct sha256 *node, const char *storage, struct sha256 *out)
 {
 	struct encoder e = { BUF_INIT };
 
@@ -174,8 +170,7 @@ static void next_versions(struct keys *k, struct encoder *e, uint32_t node)
 			continue;
 		encode_version(e, &k->key[node], g->storage[s], &key);
 		if (k->plain)
-			encode_version(e, &k->plain[node], g->storage[s],
-				&plain);
+			encode_version(e, &k->plain[node], g->storage[s], &plain);
 		next[s] = (uint32_t)k->nversion;
 		add_version(k, s, &key, &plain, k->canon[node], node);
 	}
@@ -185,12 +180,11 @@ static void next_versions(struct keys *k, struct encoder *e, uint32_t node)
 static int *find_read(const struct keys *k)
 {
 	const struct graph *g = k->scene->graph;
-	int *is_read = xcalloc(k->scene->variant->manifest->npass + 1,
-		sizeof *is_read);
+	int *is_read = xcalloc(k->scene->variant->manifest->npass + 1, sizeof *is_read);
 
 	for (size_t i = 0; i < g->nedge; i++)
 		is_read[g->edge[i].from] |= g->is_reached[g->edge[i].to] &&
-			channel_is_active(k->program[g->edge[i].to].reflection,
+		    channel_is_active(k->program[g->edge[i].to].reflection,
 			g->edge[i].channel);
 	for (size_t i = 0; i < g->norder; i++) {
 		int p = g->order[i];
@@ -200,7 +194,7 @@ static int *find_read(const struct keys *k)
 		is_read[p] |= history_distance(k, p) > 0;
 		for (size_t b = 0; b < r->nblock; b++)
 			is_read[p] |= r->block[b].is_written &&
-				block_storage(k, p, &r->block[b]) >= 0;
+			    block_storage(k, p, &r->block[b]) >= 0;
 	}
 	return is_read;
 }
@@ -212,15 +206,15 @@ static void split_plain(struct keys *k)
 		return;
 	k->plain = xmemdup(k->key, (k->nodes.n + 1) * sizeof *k->key);
 	for (size_t v = 0; v < k->nversion; v++) {
-		k->plain_version = array_grow(k->plain_version, v,
-			&k->plain_cap, sizeof *k->plain_version);
+		k->plain_version = array_grow(k->plain_version, v, &k->plain_cap,
+		    sizeof *k->plain_version);
 		k->plain_version[v] = k->version[v].key;
 	}
 }
 
 /* 1 when anything that a node makes is stored under its plain key. */
 static int is_stored_plain(struct keys *k, struct encoder *e, uint32_t node,
-	const struct key_hooks *hooks)
+    const struct key_hooks *hooks)
 {
 	int p = keys_node_pass(k, node);
 	const struct reflection *r = k->program[p].reflection;
@@ -232,8 +226,7 @@ static int is_stored_plain(struct keys *k, struct encoder *e, uint32_t node,
 		int s = block_storage(k, p, &r->block[i]);
 		if (s < 0 || !r->block[i].is_written)
 			continue;
-		encode_version(e, &k->plain[node], k->scene->graph->storage[s],
-			&key);
+		encode_version(e, &k->plain[node], k->scene->graph->storage[s], &key);
 		if (hooks->is_stored(hooks->data, &key))
 			return 1;
 	}
@@ -242,7 +235,7 @@ static int is_stored_plain(struct keys *k, struct encoder *e, uint32_t node,
 
 /* The plain key: the same recipe with the plain keys of what it takes. */
 static void find_plain(struct keys *k, struct facts *list, uint32_t node,
-	const struct moment *m)
+    const struct moment *m)
 {
 	struct keys view = *k;
 
@@ -259,8 +252,8 @@ static void find_plain(struct keys *k, struct facts *list, uint32_t node,
  * The key of a node. What it is bound to counts first, then what is stored
  * under its plain key: neither changes when further aliases are found.
  */
-static void find_key(struct keys *k, struct facts *list, struct encoder *e,
-	uint32_t node, const struct moment *m, const struct key_hooks *hooks)
+static void find_key(struct keys *k, struct facts *list, struct encoder *e, uint32_t node,
+    const struct moment *m, const struct key_hooks *hooks)
 {
 	struct sha256 earlier;
 
@@ -293,19 +286,18 @@ static void make_room(struct keys *k, struct table *table)
 	while (table->nslot < 2 * nnode)
 		table->nslot *= 2;
 	table->slot = xcalloc(table->nslot, sizeof *table->slot);
-	k->static_part = xcalloc(k->scene->variant->manifest->npass,
-		sizeof *k->static_part);
+	k->static_part =
+	    xcalloc(k->scene->variant->manifest->npass, sizeof *k->static_part);
 	k->key = xcalloc(nnode + 1, sizeof *k->key);
 	k->canon = xcalloc(nnode + 1, sizeof *k->canon);
 	k->next_same = xcalloc(nnode + 1, sizeof *k->next_same);
 	memset(k->next_same, 0xff, (nnode + 1) * sizeof *k->next_same);
-	k->found = xcalloc((nnode + 1) * k->scene->graph->nstorage + 1,
-		sizeof *k->found);
+	k->found = xcalloc((nnode + 1) * k->scene->graph->nstorage + 1, sizeof *k->found);
 }
 
 int keys_compute(const struct scene *scene, const struct key_program *program,
-	const struct sha256 *driver, const int *frame, size_t nframe,
-	const struct key_hooks *hooks, struct keys *out, struct err *err)
+    const struct sha256 *driver, const int *frame, size_t nframe,
+    const struct key_hooks *hooks, struct keys *out, struct err *err)
 {
 	const struct graph *g = scene->graph;
 	struct encoder e = { BUF_INIT };
@@ -384,16 +376,16 @@ size_t keys_takes(const struct keys *k, uint32_t node, struct take out[TAKE_MAX]
 
 	for (size_t i = 0; i < pass->ninput; i++) {
 		const struct input_ref *in = &pass->input[i];
-		if (in->kind != INPUT_PASS ||
-		    !channel_is_active(r, in->channel))
+		if (in->kind != INPUT_PASS || !channel_is_active(r, in->channel))
 			continue;
-		out[n++] = (struct take){ .kind = TAKE_CHANNEL, .input = in,
-			.node = keys_canonical(k, in->pass,
-				in->is_previous ? t - 1 : t) };
+		out[n++] = (struct take){ .kind = TAKE_CHANNEL,
+			.input = in,
+			.node =
+			    keys_canonical(k, in->pass, in->is_previous ? t - 1 : t) };
 	}
 	if (history_distance(k, p) > 0)
-		out[n++] = (struct take){ .kind = TAKE_HISTORY,
-			.node = keys_history(k, node) };
+		out[n++] =
+		    (struct take){ .kind = TAKE_HISTORY, .node = keys_history(k, node) };
 	for (size_t i = 0; i < r->nblock && i < LIMIT_STORAGE_NAMES; i++) {
 		int s = block_storage(k, p, &r->block[i]);
 		if (s < 0)
@@ -401,16 +393,17 @@ size_t keys_takes(const struct keys *k, uint32_t node, struct take out[TAKE_MAX]
 		uint32_t *found = &k->found[(size_t)node * g->nstorage];
 		uint32_t now = found[s], next = found[g->nstorage + (size_t)s];
 		out[n++] = (struct take){ .kind = TAKE_STORAGE,
-			.node = k->version[now].writer, .version = now,
-			.block = &r->block[i], .is_written = next != now,
+			.node = k->version[now].writer,
+			.version = now,
+			.block = &r->block[i],
+			.is_written = next != now,
 			.next_version = next };
 	}
 	return n;
 }
 
-void keys_of_sound(const struct scene *scene,
-	const struct key_program *program, int p, const struct sha256 *driver,
-	struct sha256 *static_part, struct sha256 *out)
+void keys_of_sound(const struct scene *scene, const struct key_program *program, int p,
+    const struct sha256 *driver, struct sha256 *static_part, struct sha256 *out)
 {
 	struct keys k = { .scene = scene, .program = program };
 	struct facts list = { .is_terse = 1 };

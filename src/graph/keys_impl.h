@@ -8,7 +8,6 @@
 /* Canonical node of (p, t), or NODE_NONE before frame 0. */
 uint32_t keys_canonical(const struct keys *k, int p, int t);
 /* Key of the content that a node finds in a storage buffer. */
-const struct sha256 *keys_found_version(const struct keys *k, uint32_t node,
-	int storage);
+const struct sha256 *keys_found_version(const struct keys *k, uint32_t node, int storage);
 
 #endif

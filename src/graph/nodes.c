@@ -9,10 +9,9 @@
 /* Half a gibibyte of keys and plans: 19 hours of one pass at 60 fps. */
 #define NODES_MAX (UINT32_C(4) << 20)
 
-#define LOOK_BACK 3	/* rows under way: a frame and the two before it */
+#define LOOK_BACK 3 /* rows under way: a frame and the two before it */
 
-int nodes_history(const struct scene *scene, const struct key_program *program,
-	int p)
+int nodes_history(const struct scene *scene, const struct key_program *program, int p)
 {
 	switch (scene->variant->manifest->pass[p].kind) {
 	case PASS_COMPUTE:
@@ -28,11 +27,10 @@ int nodes_history(const struct scene *scene, const struct key_program *program,
 	return 0;
 }
 
-int nodes_is_pair(const struct scene *scene, const struct key_program *program,
-	int p)
+int nodes_is_pair(const struct scene *scene, const struct key_program *program, int p)
 {
 	return scene->graph->has_previous_reader[p] ||
-		(program[p].has_discard &&
+	    (program[p].has_discard &&
 		scene->variant->manifest->pass[p].kind != PASS_IMAGE);
 }
 
@@ -42,26 +40,25 @@ int nodes_storage(const struct scene *scene, int p, uint32_t binding)
 
 	for (size_t i = 0; i < pass->nstorage; i++)
 		if (pass->storage[i].binding == binding)
-			return graph_storage(scene->graph,
-				pass->storage[i].name);
+			return graph_storage(scene->graph, pass->storage[i].name);
 	return -1;
 }
 
 /* What a pass takes, by places in the order; made once a pass. */
 struct need {
-	unsigned char *now, *before;	/* a place each: read at t, at t - 1 */
+	unsigned char *now, *before; /* a place each: read at t, at t - 1 */
 	int history;
-	unsigned char *storage;		/* a buffer each: 1 read, 2 written */
+	unsigned char *storage; /* a buffer each: 1 read, 2 written */
 };
 
 struct walk {
 	const struct scene *scene;
 	const struct key_program *program;
-	struct need *need;		/* a place each */
-	unsigned char *row[LOOK_BACK];	/* a place each: needed at t, t-1, t-2 */
-	unsigned char *is_open;		/* a buffer each: somebody later takes it */
+	struct need *need;             /* a place each */
+	unsigned char *row[LOOK_BACK]; /* a place each: needed at t, t-1, t-2 */
+	unsigned char *is_open;        /* a buffer each: somebody later takes it */
 	int nopen;
-	struct nodes *out;		/* filled from the last node to the first */
+	struct nodes *out; /* filled from the last node to the first */
 	size_t cap, place_cap;
 };
 
@@ -78,8 +75,7 @@ static void find_need(const struct walk *w, size_t place, struct need *out)
 	out->history = nodes_history(w->scene, w->program, p);
 	for (size_t i = 0; i < pass->ninput; i++) {
 		const struct input_ref *in = &pass->input[i];
-		if (in->kind != INPUT_PASS ||
-		    !channel_is_active(r, in->channel))
+		if (in->kind != INPUT_PASS || !channel_is_active(r, in->channel))
 			continue;
 		unsigned char *row = in->is_previous ? out->before : out->now;
 		row[g->position[in->pass]] = 1;
@@ -144,8 +140,7 @@ static void want_frame(struct walk *w)
 		if (!g->is_reached[p])
 			continue;
 		w->row[0][i] = 1;
-		w->row[1][i] |= (unsigned char)nodes_is_pair(w->scene,
-			w->program, p);
+		w->row[1][i] |= (unsigned char)nodes_is_pair(w->scene, w->program, p);
 	}
 }
 
@@ -159,12 +154,10 @@ static int next_row(struct walk *w)
 	w->row[1] = w->row[2];
 	w->row[2] = done;
 	memset(done, 0, n);
-	return w->nopen == 0 && !memchr(w->row[0], 1, n) &&
-		!memchr(w->row[1], 1, n);
+	return w->nopen == 0 && !memchr(w->row[0], 1, n) && !memchr(w->row[1], 1, n);
 }
 
-static int walk_back(struct walk *w, const int *frame, size_t nframe,
-	struct err *err)
+static int walk_back(struct walk *w, const int *frame, size_t nframe, struct err *err)
 {
 	const struct graph *g = w->scene->graph;
 	uint64_t each = 1 + g->nstorage / 8;
@@ -178,12 +171,13 @@ static int walk_back(struct walk *w, const int *frame, size_t nframe,
 		}
 		walk_frame(w, t);
 		if (w->out->n * each > NODES_MAX)
-			return err_set(err, STATUS_INPUT, "the requested "
-				"frames depend on more than %lu earlier draws, "
-				"because passes read previous frames; this is "
-				"more than can be planned at once: request an "
-				"earlier frame, or fewer",
-				(unsigned long)(NODES_MAX / each));
+			return err_set(err, STATUS_INPUT,
+			    "the requested "
+			    "frames depend on more than %lu earlier draws, "
+			    "because passes read previous frames; this is "
+			    "more than can be planned at once: request an "
+			    "earlier frame, or fewer",
+			    (unsigned long)(NODES_MAX / each));
 		t = !next_row(w) ? t - 1 : nframe > 0 ? frame[nframe - 1] : -1;
 	}
 	return 0;
@@ -207,14 +201,13 @@ static void finish(struct nodes *o)
 		if (i < o->n && i > 0 && o->frame[i] == o->frame[i - 1])
 			continue;
 		o->row = array_grow(o->row, o->nrow, &cap, sizeof *o->row);
-		o->row[o->nrow++] = (struct node_span){
-			i < o->n ? o->frame[i] : -1, i };
+		o->row[o->nrow++] = (struct node_span){ i < o->n ? o->frame[i] : -1, i };
 	}
 	o->nrow--;
 }
 
 int nodes_list(const struct scene *scene, const struct key_program *program,
-	const int *frame, size_t nframe, struct nodes *out, struct err *err)
+    const int *frame, size_t nframe, struct nodes *out, struct err *err)
 {
 	const struct graph *g = scene->graph;
 	struct walk w = { .scene = scene, .program = program, .out = out };

@@ -6,9 +6,9 @@
 #include "util/mem.h"
 
 void plan_wanted(const struct keys *k, int frame,
-	void (*each_node)(void *data, uint32_t node),
-	void (*each_half)(void *data, uint32_t node),
-	void (*each_version)(void *data, uint32_t version), void *data)
+    void (*each_node)(void *data, uint32_t node),
+    void (*each_half)(void *data, uint32_t node),
+    void (*each_version)(void *data, uint32_t version), void *data)
 {
 	const struct graph *g = k->scene->graph;
 
@@ -17,8 +17,7 @@ void plan_wanted(const struct keys *k, int frame,
 		if (!g->is_reached[p])
 			continue;
 		each_node(data, k->canon[keys_node(k, p, frame)]);
-		if (each_half && frame > 0 &&
-		    nodes_is_pair(k->scene, k->program, p))
+		if (each_half && frame > 0 && nodes_is_pair(k->scene, k->program, p))
 			each_half(data, k->canon[keys_node(k, p, frame - 1)]);
 	}
 	for (size_t s = 0; s < g->nstorage; s++) {
@@ -57,8 +56,7 @@ static void use_takes(struct plan *plan, uint32_t node)
 
 	for (size_t i = 0; i < n; i++) {
 		if (take[i].kind == TAKE_STORAGE) {
-			struct plan_version *v =
-				&plan->version[take[i].version];
+			struct plan_version *v = &plan->version[take[i].version];
 			if (!v->is_used)
 				v->last_use = node;
 			v->is_used = 1;
@@ -83,12 +81,10 @@ static int needs_write(struct plan *plan, uint32_t node, const struct plan_hooks
 		if (take[i].kind != TAKE_STORAGE || !take[i].is_written)
 			continue;
 		struct plan_version *v = &plan->version[take[i].next_version];
-		const struct version *version =
-			&k->version[take[i].next_version];
+		const struct version *version = &k->version[take[i].next_version];
 		if (!v->is_wanted && !v->is_used)
 			continue;
-		if (hooks->has_version(hooks->data, &version->key,
-		    version->storage)) {
+		if (hooks->has_version(hooks->data, &version->key, version->storage)) {
 			v->action = v->is_used ? ACTION_LOAD : ACTION_REUSE;
 		} else {
 			v->action = ACTION_DRAW;
@@ -111,11 +107,10 @@ static void spread_failures(struct plan *plan)
 		for (size_t i = 0; i < ntake && !n->is_failed; i++) {
 			if (take[i].node == NODE_NONE)
 				continue;
-			int is_drawn = take[i].kind == TAKE_STORAGE ?
-				plan->version[take[i].version].action ==
-				ACTION_DRAW : 1;
-			n->is_failed = is_drawn &&
-				plan->node[take[i].node].is_failed;
+			int is_drawn = take[i].kind == TAKE_STORAGE
+			    ? plan->version[take[i].version].action == ACTION_DRAW
+			    : 1;
+			n->is_failed = is_drawn && plan->node[take[i].node].is_failed;
 			n->cause = plan->node[take[i].node].cause;
 		}
 		plan->nfailed += n->is_failed;
@@ -127,7 +122,7 @@ static void spread_failures(struct plan *plan)
  * so when the walk is at a node, all that ask for it have spoken.
  */
 void plan_make(const struct keys *keys, const int *frame, size_t nframe,
-	const struct plan_hooks *hooks, struct plan *out)
+    const struct plan_hooks *hooks, struct plan *out)
 {
 	size_t nnode = keys->nodes.n;
 
@@ -136,8 +131,7 @@ void plan_make(const struct keys *keys, const int *frame, size_t nframe,
 	out->node = xcalloc(nnode + 1, sizeof *out->node);
 	out->version = xcalloc(keys->nversion + 1, sizeof *out->version);
 	for (size_t i = 0; i < nframe; i++)
-		plan_wanted(keys, frame[i], want_node, want_half, want_version,
-			out);
+		plan_wanted(keys, frame[i], want_node, want_half, want_version, out);
 	for (size_t i = nnode; i-- > 0;) {
 		uint32_t node = (uint32_t)i;
 		struct plan_node *n = &out->node[node];
@@ -148,8 +142,8 @@ void plan_make(const struct keys *keys, const int *frame, size_t nframe,
 		int is_needed = n->is_wanted || n->is_used;
 		if (!is_needed && !must_write && !n->is_half)
 			continue;
-		int is_stored = !must_write && hooks->has_node(hooks->data,
-			&keys->key[node], p);
+		int is_stored =
+		    !must_write && hooks->has_node(hooks->data, &keys->key[node], p);
 		if (!is_needed && !must_write && !is_stored)
 			continue;
 		n->is_wanted |= n->is_half;
@@ -163,8 +157,8 @@ void plan_make(const struct keys *keys, const int *frame, size_t nframe,
 		}
 		n->action = ACTION_DRAW;
 		out->ndraw++;
-		if (hooks->is_failed && hooks->is_failed(hooks->data,
-		    &keys->key[node], p)) {
+		if (hooks->is_failed &&
+		    hooks->is_failed(hooks->data, &keys->key[node], p)) {
 			n->is_failed = 1;
 			n->cause = node;
 			out->nfailed++;

@@ -38,8 +38,11 @@ char *reason_text(const struct reason *r)
 	if (r->frame >= 0)
 		buf_addf(&text, " at frame %d", r->frame);
 	for (size_t i = 0; i < r->npass; i++)
-		buf_addf(&text, "%s%s", i > 0 ? ", " : r->npass == 1 ?
-			" (pass " : " (passes ", r->pass[i]);
+		buf_addf(&text, "%s%s",
+		    i > 0               ? ", "
+			: r->npass == 1 ? " (pass "
+					: " (passes ",
+		    r->pass[i]);
 	if (r->npass > 0)
 		buf_addch(&text, ')');
 	if (reason_is_free(r->kind))
@@ -67,36 +70,41 @@ static struct reason *find(struct reasons *list, const struct reason *like)
 	for (size_t i = 0; i < list->nreason; i++) {
 		struct reason *r = &list->reason[i];
 		if (r->kind == like->kind && r->frame == like->frame &&
-		    same_text(r->what, like->what) &&
-		    same_text(r->was, like->was) &&
-		    same_text(r->now, like->now) &&
-		    same_text(r->file, like->file))
+		    same_text(r->what, like->what) && same_text(r->was, like->was) &&
+		    same_text(r->now, like->now) && same_text(r->file, like->file))
 			return r;
 	}
-	list->reason = array_grow(list->reason, list->nreason, &list->cap,
-		sizeof *list->reason);
+	list->reason =
+	    array_grow(list->reason, list->nreason, &list->cap, sizeof *list->reason);
 	struct reason *r = &list->reason[list->nreason++];
-	*r = (struct reason){ .kind = like->kind, .what = xstrdup(like->what),
-		.was = xstrdup(like->was), .now = xstrdup(like->now),
-		.file = xstrdup(like->file), .line = like->line,
+	*r = (struct reason){ .kind = like->kind,
+		.what = xstrdup(like->what),
+		.was = xstrdup(like->was),
+		.now = xstrdup(like->now),
+		.file = xstrdup(like->file),
+		.line = like->line,
 		.frame = like->frame };
 	return r;
 }
 
-struct reason *reasons_add(struct reasons *list, enum reason_kind kind,
-	const char *what, const char *was, const char *now, const char *pass)
+struct reason *reasons_add(struct reasons *list, enum reason_kind kind, const char *what,
+    const char *was, const char *now, const char *pass)
 {
 	return reasons_add_at(list, kind, what, was, now, pass, NULL, 0, -1);
 }
 
 struct reason *reasons_add_at(struct reasons *list, enum reason_kind kind,
-	const char *what, const char *was, const char *now, const char *pass,
-	const char *file, int line, int frame)
+    const char *what, const char *was, const char *now, const char *pass,
+    const char *file, int line, int frame)
 {
 	/* Not written to: find copies. */
-	struct reason like = { .kind = kind, .what = (char *)what,
-		.was = (char *)was, .now = (char *)now, .file = (char *)file,
-		.line = line, .frame = frame };
+	struct reason like = { .kind = kind,
+		.what = (char *)what,
+		.was = (char *)was,
+		.now = (char *)now,
+		.file = (char *)file,
+		.line = line,
+		.frame = frame };
 	struct reason *r = find(list, &like);
 
 	if (pass)

@@ -18,8 +18,7 @@ const char *rule_text(enum rule rule)
 
 const struct rules *rules_of(int has_tool, const char *cli_version)
 {
-	int is_theirs = !has_tool && cli_version &&
-		strncmp(cli_version, "2.", 2) == 0;
+	int is_theirs = !has_tool && cli_version && strncmp(cli_version, "2.", 2) == 0;
 
 	return is_theirs ? &rules_shadertoy : &rules_ours;
 }

@@ -11,8 +11,7 @@
 #include "util/mem.h"
 
 /* Copies a file, by the path that names it; one that is not there is left. */
-static int copy(struct tree *from, const char *path, struct tree *to,
-	struct err *err)
+static int copy(struct tree *from, const char *path, struct tree *to, struct err *err)
 {
 	int rc = -1;
 	enum tree_kind kind;
@@ -33,11 +32,12 @@ out:
 }
 
 static int copy_all(struct tree *from, const struct manifest *m,
-	const struct inputs *inputs, struct tree *to, struct err *err)
+    const struct inputs *inputs, struct tree *to, struct err *err)
 {
 	for (size_t i = 0; i < inputs->ninput; i++)
-		if (!inputs->input[i].is_absent && strcmp(inputs->input[i].path, m->path) != 0
-				&& copy(from, inputs->input[i].path, to, err) < 0)
+		if (!inputs->input[i].is_absent &&
+		    strcmp(inputs->input[i].path, m->path) != 0 &&
+		    copy(from, inputs->input[i].path, to, err) < 0)
 			return -1;
 	for (size_t i = 0; i < m->ntest; i++) {
 		const struct test *t = &m->test[i];
@@ -72,7 +72,7 @@ static int drop_empty_dirs(struct manifest *m, struct tree *to, struct err *err)
 }
 
 int project_read(struct tree *from, const char *path, struct tree **out,
-	struct errs *errs)
+    struct errs *errs)
 {
 	int rc = -1, failed = 0;
 	struct err err = ERR_INIT;
@@ -100,8 +100,8 @@ int project_read(struct tree *from, const char *path, struct tree **out,
 		goto out;
 	to = tree_new_memory(from->name);
 	/* Files first: the manifest is ours, whatever else has its name. */
-	if (copy_all(from, &m, &inputs, to, &err) < 0
-			|| drop_empty_dirs(&m, to, &err) < 0) {
+	if (copy_all(from, &m, &inputs, to, &err) < 0 ||
+	    drop_empty_dirs(&m, to, &err) < 0) {
 		errs_take(errs, &err);
 		goto out;
 	}

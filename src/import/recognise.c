@@ -9,7 +9,7 @@
 #include "util/fs.h"
 
 static const char unknown[] = "is not a Shadertoy export, .sttf document, bundle, "
-	"manifest or shader";
+			      "manifest or shader";
 
 static int has(const cJSON *json, const char *key)
 {
@@ -55,14 +55,14 @@ static int has_entry(const struct buf *bytes)
 	int found = 0;
 	glsl_lex(&g, buf_str(bytes), bytes->len);
 	for (size_t i = 0; i < g.ntoken && !found; i++)
-		found = glsl_is(&g, i, "mainImage") || glsl_is(&g, i, "mainCubemap")
-			|| glsl_is(&g, i, "mainSound");
+		found = glsl_is(&g, i, "mainImage") || glsl_is(&g, i, "mainCubemap") ||
+		    glsl_is(&g, i, "mainSound");
 	glsl_release(&g);
 	return found;
 }
 
-static int recognise_json(const char *path, const struct buf *bytes,
-	enum document *out, struct err *err)
+static int recognise_json(const char *path, const struct buf *bytes, enum document *out,
+    struct err *err)
 {
 	struct doc doc = { 0 };
 	int rc = 0;
@@ -85,8 +85,8 @@ static int recognise_json(const char *path, const struct buf *bytes,
 }
 
 /* The name decides when both syntaxes fail. */
-static int recognise_toml(const char *path, const struct buf *bytes,
-	enum document *out, struct err *err)
+static int recognise_toml(const char *path, const struct buf *bytes, enum document *out,
+    struct err *err)
 {
 	static const char *const toml[] = { ".toml", NULL };
 	struct doc doc = { 0 };
@@ -108,7 +108,7 @@ static int recognise_toml(const char *path, const struct buf *bytes,
 }
 
 int recognise(const char *path, const struct buf *bytes, enum document *out,
-	struct err *err)
+    struct err *err)
 {
 	static const char *const shader[] = { ".frag", ".glsl", ".fs", ".fsh",
 		".fragment", ".shader", ".essl", NULL };
@@ -120,10 +120,13 @@ int recognise(const char *path, const struct buf *bytes, enum document *out,
 	if (start >= bytes->len)
 		return err_set(err, STATUS_INPUT, "'%s' is empty", path);
 	if (content && strcmp(content, "HTML") == 0)
-		return err_set(err, STATUS_INPUT, "'%s' is an HTML page, not a Shadertoy "
-			"export: save what the site's API or its export gives", path);
+		return err_set(err, STATUS_INPUT,
+		    "'%s' is an HTML page, not a Shadertoy "
+		    "export: save what the site's API or its export gives",
+		    path);
 	if (content)
-		return err_set(err, STATUS_INPUT, "'%s' %s: it is %s", path, unknown, content);
+		return err_set(err, STATUS_INPUT, "'%s' %s: it is %s", path, unknown,
+		    content);
 	int is_json = text[start] == '{' || text[start] == '[' || ends_in(path, json);
 	if (!ends_in(path, shader) && is_json)
 		return recognise_json(path, bytes, out, err);
@@ -132,8 +135,10 @@ int recognise(const char *path, const struct buf *bytes, enum document *out,
 		return 0;
 	}
 	if (ends_in(path, shader))
-		return err_set(err, STATUS_INPUT, "'%s' has no mainImage: a shader begins "
-			"with 'void mainImage(out vec4 fragColor, in vec2 fragCoord)'", path);
+		return err_set(err, STATUS_INPUT,
+		    "'%s' has no mainImage: a shader begins "
+		    "with 'void mainImage(out vec4 fragColor, in vec2 fragCoord)'",
+		    path);
 	/* A comment can stand before the brace. */
 	if (text[start] == '/')
 		return recognise_json(path, bytes, out, err);

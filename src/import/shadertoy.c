@@ -15,10 +15,8 @@
 static const struct entity {
 	const char *text;
 	char c;
-} entity[] = {
-	{ "&lt;", '<' }, { "&gt;", '>' }, { "&amp;", '&' }, { "&quot;", '"' },
-	{ "&#39;", '\'' }, { "&#039;", '\'' }, { "&apos;", '\'' }
-};
+} entity[] = { { "&lt;", '<' }, { "&gt;", '>' }, { "&amp;", '&' }, { "&quot;", '"' },
+	{ "&#39;", '\'' }, { "&#039;", '\'' }, { "&apos;", '\'' } };
 
 static const struct entity *entity_at(const char *p)
 {
@@ -57,9 +55,11 @@ static int is_escaped(const char *code)
 		size_t len = 1;
 		while (is_word(p[len]))
 			len++;
-		if ((len == 2 && (strncmp(p, "lt", 2) == 0 || strncmp(p, "gt", 2) == 0))
-				|| (len == 3 && strncmp(p, "amp", 3) == 0)
-				|| (len == 4 && (strncmp(p, "quot", 4) == 0 || strncmp(p, "apos", 4) == 0)))
+		if ((len == 2 &&
+			(strncmp(p, "lt", 2) == 0 || strncmp(p, "gt", 2) == 0)) ||
+		    (len == 3 && strncmp(p, "amp", 3) == 0) ||
+		    (len == 4 &&
+			(strncmp(p, "quot", 4) == 0 || strncmp(p, "apos", 4) == 0)))
 			return 0;
 		p += len - 1;
 	}
@@ -90,9 +90,12 @@ static const char *default_name(const struct site_pass *p, char text[16])
 	case SITE_CUBEMAP:
 		snprintf(text, 16, "Cube %c", 'A' + p->slot % 26);
 		return text;
-	case SITE_IMAGE: return "Image";
-	case SITE_SOUND: return "Sound";
-	case SITE_COMMON: return "Common";
+	case SITE_IMAGE:
+		return "Image";
+	case SITE_SOUND:
+		return "Sound";
+	case SITE_COMMON:
+		return "Common";
 	}
 	BUG("kind %d", (int)p->kind);
 }
@@ -116,35 +119,42 @@ static char *slug_of(const char *name)
 static int read_passes(struct site *im, const cJSON *list, struct err *err)
 {
 	static const char *const type[] = {
-		"image", "buffer", "cubemap", "sound", "common"
+		"image",
+		"buffer",
+		"cubemap",
+		"sound",
+		"common",
 	};
 	int nimage = 0;
 	size_t n = 0;
 	const cJSON *json;
-	cJSON_ArrayForEach(json, list)
+	cJSON_ArrayForEach (json, list)
 		n++;
 	if (n > LIMIT_PASSES)
-		return err_set(err, STATUS_INPUT, "too many passes (%zu, at "
-			"most %d)", n,
-			LIMIT_PASSES);
+		return err_set(err, STATUS_INPUT,
+		    "too many passes (%zu, at "
+		    "most %d)",
+		    n, LIMIT_PASSES);
 	im->pass = xcalloc(n ? n : 1, sizeof *im->pass);
 	n = 0;
-	cJSON_ArrayForEach(json, list) {
+	cJSON_ArrayForEach (json, list) {
 		const char *said = site_text(json, "type");
 		size_t k = 0;
-		while (said && k < sizeof type / sizeof *type && strcmp(type[k], said) != 0)
+		while (
+		    said && k < sizeof type / sizeof *type && strcmp(type[k], said) != 0)
 			k++;
 		if (!said || k == sizeof type / sizeof *type)
 			return err_set(err, STATUS_INPUT,
-				"renderpass[%zu]: unknown type '%s'", n,
-				said ? said : "");
+			    "renderpass[%zu]: unknown type '%s'", n, said ? said : "");
 		const char *code = cJSON_GetStringValue(site_get(json, "code"));
 		if (!code)
-			return err_set(err, STATUS_INPUT, "renderpass[%zu] has no code", n);
+			return err_set(err, STATUS_INPUT, "renderpass[%zu] has no code",
+			    n);
 		n++;
 		if (k == SITE_IMAGE && nimage++) {
 			log_warn("%s: ignoring the second image pass, as the "
-				"site does", im->name);
+				 "site does",
+			    im->name);
 			continue;
 		}
 		im->pass[im->npass].json = json;
@@ -159,8 +169,10 @@ static int read_passes(struct site *im, const cJSON *list, struct err *err)
 		char text[16];
 		/* The site runs buffers in the order of the list, whatever their
 		 * letters, then the cubemaps, then the image. */
-		p->rank = (int)i + (p->kind == SITE_BUFFER ? 0 : p->kind == SITE_CUBEMAP
-			? LIMIT_PASSES : 2 * LIMIT_PASSES);
+		p->rank = (int)i +
+		    (p->kind == SITE_BUFFER           ? 0
+			    : p->kind == SITE_CUBEMAP ? LIMIT_PASSES
+						      : 2 * LIMIT_PASSES);
 		const char *said = site_text(p->json, "name");
 		p->name = site_unique(&im->names, said ? said : default_name(p, text));
 		if (p->kind == SITE_COMMON)
@@ -224,7 +236,7 @@ static const cJSON *first_of(const char *name, const cJSON *list)
 {
 	const cJSON *item, *first = NULL;
 	int n = 0;
-	cJSON_ArrayForEach(item, list) {
+	cJSON_ArrayForEach (item, list) {
 		if (!cJSON_IsObject(item) && !cJSON_IsArray(item))
 			continue;
 		if (!n++)
@@ -236,15 +248,15 @@ static const cJSON *first_of(const char *name, const cJSON *list)
 }
 
 /* The shader in whatever it is wrapped. */
-static const cJSON *find_shader(const char *name, const cJSON *root,
-	struct err *err)
+static const cJSON *find_shader(const char *name, const cJSON *root, struct err *err)
 {
 	for (int depth = 0; depth < 4 && root; depth++) {
 		if (cJSON_IsArray(root)) {
 			if (!root->child) {
-				err_set(err, STATUS_INPUT, "the site answered with an empty list: "
-					"no such shader, or not a public one; it has no "
-					"\"renderpass\"");
+				err_set(err, STATUS_INPUT,
+				    "the site answered with an empty list: "
+				    "no such shader, or not a public one; it has no "
+				    "\"renderpass\"");
 				return NULL;
 			}
 			root = first_of(name, root);
@@ -255,19 +267,21 @@ static const cJSON *find_shader(const char *name, const cJSON *root,
 		const char *refusal = refusal_of(root);
 		if (refusal) {
 			err_set(err, STATUS_INPUT,
-				"the site answered '%.200s' instead of a shader", refusal);
+			    "the site answered '%.200s' instead of a shader", refusal);
 			return NULL;
 		}
 		if (cJSON_IsArray(site_get(root, "Results"))) {
-			err_set(err, STATUS_INPUT, "this is a list of shader "
-				"ids; export one of them");
+			err_set(err, STATUS_INPUT,
+			    "this is a list of shader "
+			    "ids; export one of them");
 			return NULL;
 		}
 		root = site_get(root, "Shader") ? site_get(root, "Shader")
-			: site_get(root, "shaders");
+						: site_get(root, "shaders");
 	}
-	err_set(err, STATUS_INPUT, "not a Shadertoy export: it has no list "
-		"\"renderpass\"");
+	err_set(err, STATUS_INPUT,
+	    "not a Shadertoy export: it has no list "
+	    "\"renderpass\"");
 	return NULL;
 }
 
@@ -301,17 +315,17 @@ static void warn_all(const struct site *im)
 {
 	if (im->media.missing.len)
 		log_warn("%s: missing media replaced by noise: %s", im->name,
-			buf_str(&im->media.missing));
+		    buf_str(&im->media.missing));
 	if (im->media.unread.len)
 		log_warn("%s: media that cannot be used replaced by noise: %s", im->name,
-			buf_str(&im->media.unread));
+		    buf_str(&im->media.unread));
 	if (im->dropped.len)
 		log_warn("%s: left out: %s", im->name, buf_str(&im->dropped));
 	if (im->odd.len)
 		log_warn("%s: unknown sampler settings: %s", im->name, buf_str(&im->odd));
 	if (im->live.len)
 		log_warn("%s: live sources cannot be captured: %s", im->name,
-			buf_str(&im->live));
+		    buf_str(&im->live));
 	if (im->unbound.len)
 		log_warn("%s: left unbound: %s", im->name, buf_str(&im->unbound));
 	if (im->srgb.len)
@@ -365,8 +379,8 @@ out:
 	return rc;
 }
 
-int shadertoy_read(const char *name, const char *text, size_t n,
-	const char *media_dir, struct tree **out, struct err *err)
+int shadertoy_read(const char *name, const char *text, size_t n, const char *media_dir,
+    struct tree **out, struct err *err)
 {
 	int rc = -1;
 	cJSON *root = NULL;
@@ -382,7 +396,7 @@ int shadertoy_read(const char *name, const char *text, size_t n,
 	map_puts(&im.names, "webcam", 1);
 	if (n > LIMIT_DOCUMENT_BYTES) {
 		err_set(err, STATUS_INPUT, "%zu bytes exceed the limit of %u", n,
-			LIMIT_DOCUMENT_BYTES);
+		    LIMIT_DOCUMENT_BYTES);
 		goto out;
 	}
 	if (json_parse(name, text, n, &root, err) < 0)

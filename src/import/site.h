@@ -15,29 +15,29 @@ enum site_kind { SITE_IMAGE, SITE_BUFFER, SITE_CUBEMAP, SITE_SOUND, SITE_COMMON 
 struct site_pass {
 	const cJSON *json;
 	enum site_kind kind;
-	int slot;		/* of buffers: 0 is A; of cubemaps: 0 is Cube A */
-	int rank;		/* order within a frame */
-	char *name;		/* in the manifest */
-	char *source;		/* path in the project */
+	int slot;     /* of buffers: 0 is A; of cubemaps: 0 is Cube A */
+	int rank;     /* order within a frame */
+	char *name;   /* in the manifest */
+	char *source; /* path in the project */
 };
 
 struct site {
-	const char *name;	/* of the document, for messages */
+	const char *name; /* of the document, for messages */
 	struct tree *tree;
 	struct site_media media;
 	struct site_pass *pass;
 	size_t npass;
-	struct map names;	/* of passes and assets */
-	struct map sources;	/* paths, lower case */
+	struct map names;   /* of passes and assets */
+	struct map sources; /* paths, lower case */
 	/* For warnings: "iChannel0 of 'Image' (why)", and so on. */
 	struct buf dropped, unbound, live, srgb, odd;
 };
 
 /* What the site's own media is, for exports that leave things out. */
 struct site_stock {
-	const char *id;		/* or null: only the path is known */
+	const char *id; /* or null: only the path is known */
 	const char *kind, *path;
-	int channels;		/* 1: uploaded with one */
+	int channels; /* 1: uploaded with one */
 };
 /* By id, or by the hash in a path; either may be null. Or null. */
 const struct site_stock *site_find_stock(const char *id, const char *path);
@@ -60,6 +60,6 @@ void site_give_slots(struct site *s, enum site_kind kind);
  * input is left out, with a note; so is what cannot be bound.
  */
 int site_read_inputs(struct site *s, const struct site_pass *pass, cJSON *list,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 
 #endif

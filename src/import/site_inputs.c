@@ -9,7 +9,7 @@
 #include "util/limits.h"
 #include "util/mem.h"
 
-#define NCHANNEL 4	/* the site's */
+#define NCHANNEL 4 /* the site's */
 
 const cJSON *site_get(const cJSON *object, const char *key)
 {
@@ -33,8 +33,7 @@ static char *site_id(const cJSON *object)
 	return NULL;
 }
 
-static const char *either(const cJSON *object, const char *key,
-	const char *other)
+static const char *either(const cJSON *object, const char *key, const char *other)
 {
 	const char *s = site_text(object, key);
 	return s ? s : site_text(object, other);
@@ -44,8 +43,8 @@ static const char *either(const cJSON *object, const char *key,
 static int flag_of(const cJSON *object, const char *key)
 {
 	const cJSON *item = site_get(object, key);
-	return cJSON_IsTrue(item) || (cJSON_IsString(item)
-		&& strcasecmp(item->valuestring, "true") == 0);
+	return cJSON_IsTrue(item) ||
+	    (cJSON_IsString(item) && strcasecmp(item->valuestring, "true") == 0);
 }
 
 /* Slots --------------------------------------------------------------------- */
@@ -58,8 +57,8 @@ static int previz_slot(const char *path, const char *word)
 		return -1;
 	p += strlen("/previz/");
 	size_t n = strlen(word);
-	if (strncmp(p, word, n) != 0 || !isdigit((unsigned char)p[n])
-			|| !isdigit((unsigned char)p[n + 1]) || p[n + 2] != '.')
+	if (strncmp(p, word, n) != 0 || !isdigit((unsigned char)p[n]) ||
+	    !isdigit((unsigned char)p[n + 1]) || p[n + 2] != '.')
 		return -1;
 	return (p[n] - '0') * 10 + p[n + 1] - '0';
 }
@@ -73,7 +72,7 @@ static const char *word_of(enum site_kind kind)
 static int named_slot(const char *name, enum site_kind kind)
 {
 	const char *whole = word_of(kind);
-	size_t n = kind == SITE_BUFFER ? 3 : 4;		/* Buf, Cube */
+	size_t n = kind == SITE_BUFFER ? 3 : 4; /* Buf, Cube */
 	if (!name)
 		return -1;
 	name += strspn(name, " \t");
@@ -99,7 +98,7 @@ static int output_slot(const cJSON *json, enum site_kind kind)
 {
 	int slot = -1;
 	const cJSON *output;
-	cJSON_ArrayForEach(output, site_get(json, "outputs")) {
+	cJSON_ArrayForEach (output, site_get(json, "outputs")) {
 		char *id = site_id(output);
 		slot = stock_slot(id, kind);
 		free(id);
@@ -138,14 +137,14 @@ void site_give_slots(struct site *s, enum site_kind kind)
 
 /* The pass whose output an input is, or null. */
 static const struct site_pass *find_source(const struct site *s, const char *id,
-	const char *path)
+    const char *path)
 {
 	for (size_t i = 0; id && i < s->npass; i++) {
 		const struct site_pass *p = &s->pass[i];
 		const cJSON *output;
 		if (p->kind != SITE_BUFFER && p->kind != SITE_CUBEMAP)
 			continue;
-		cJSON_ArrayForEach(output, site_get(p->json, "outputs")) {
+		cJSON_ArrayForEach (output, site_get(p->json, "outputs")) {
 			char *other = site_id(output);
 			int is_it = other && strcmp(other, id) == 0;
 			free(other);
@@ -172,13 +171,25 @@ static const struct site_pass *find_source(const struct site *s, const char *id,
 
 static const char *guess_kind(const char *path)
 {
-	static const struct { const char *ending, *kind; } row[] = {
-		{ ".bin", "volume" }, { ".mp3", "music" }, { ".ogg", "music" },
-		{ ".webm", "video" }, { ".ogv", "video" }, { ".mp4", "video" },
-		{ ".jpg", "texture" }, { ".jpeg", "texture" }, { ".png", "texture" },
-		{ ".webp", "texture" }, { ".gif", "texture" }, { ".avif", "texture" },
-		{ ".heic", "texture" }, { ".bmp", "texture" }, { ".tga", "texture" },
-		{ ".svg", "texture" }
+	static const struct {
+		const char *ending, *kind;
+	} row[] = {
+		{ ".bin", "volume" },
+		{ ".mp3", "music" },
+		{ ".ogg", "music" },
+		{ ".webm", "video" },
+		{ ".ogv", "video" },
+		{ ".mp4", "video" },
+		{ ".jpg", "texture" },
+		{ ".jpeg", "texture" },
+		{ ".png", "texture" },
+		{ ".webp", "texture" },
+		{ ".gif", "texture" },
+		{ ".avif", "texture" },
+		{ ".heic", "texture" },
+		{ ".bmp", "texture" },
+		{ ".tga", "texture" },
+		{ ".svg", "texture" },
 	};
 	if (!path)
 		return NULL;
@@ -195,21 +206,21 @@ static const char *guess_kind(const char *path)
 	return NULL;
 }
 
-__attribute__((format(printf, 4, 5)))
-static void note(struct buf *list, const struct site_pass *pass, int channel,
-	const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void note(struct buf *list,
+    const struct site_pass *pass, int channel, const char *fmt, ...)
 {
 	va_list ap;
-	buf_addf(list, "%siChannel%d of '%s'", list->len ? ", " : "", channel, pass->name);
+	buf_addf(list, "%siChannel%d of '%s'", list->len ? ", " : "", channel,
+	    pass->name);
 	va_start(ap, fmt);
 	buf_vaddf(list, fmt, ap);
 	va_end(ap);
 }
 
 /* What the sampler says for a key, if it is one of the words; else its default. */
-static const char *sampler_word(struct site *s, const struct site_pass *pass,
-	int channel, const cJSON *sampler, const char *key,
-	const char *const word[], const char *otherwise)
+static const char *sampler_word(struct site *s, const struct site_pass *pass, int channel,
+    const cJSON *sampler, const char *key, const char *const word[],
+    const char *otherwise)
 {
 	const cJSON *said = site_get(sampler, key);
 	const char *text = cJSON_GetStringValue(said);
@@ -219,25 +230,27 @@ static const char *sampler_word(struct site *s, const struct site_pass *pass,
 		if (strcasecmp(text, word[i]) == 0)
 			return word[i];
 	note(&s->odd, pass, channel, " (%s '%.40s': %s)", key, text ? text : "no text",
-		otherwise);
+	    otherwise);
 	return otherwise;
 }
 
 static void add_sampler(struct site *s, const struct site_pass *pass, int channel,
-	cJSON *input, const cJSON *sampler, const char *kind)
+    cJSON *input, const cJSON *sampler, const char *kind)
 {
 	static const char *const filter[] = { "nearest", "linear", "mipmap", NULL };
 	static const char *const wrap[] = { "clamp", "repeat", NULL };
 	/* The defaults are as the site sets them up. */
 	int is_picture = strcmp(kind, "texture") == 0 || strcmp(kind, "volume") == 0;
 	int is_mipmap = is_picture || strcmp(kind, "cubemap") == 0;
-	cJSON_AddStringToObject(input, "filter", sampler_word(s, pass, channel, sampler,
-		"filter", filter, is_mipmap ? "mipmap" : "linear"));
-	cJSON_AddStringToObject(input, "wrap", sampler_word(s, pass, channel, sampler,
-		"wrap", wrap, is_picture ? "repeat" : "clamp"));
+	cJSON_AddStringToObject(input, "filter",
+	    sampler_word(s, pass, channel, sampler, "filter", filter,
+		is_mipmap ? "mipmap" : "linear"));
+	cJSON_AddStringToObject(input, "wrap",
+	    sampler_word(s, pass, channel, sampler, "wrap", wrap,
+		is_picture ? "repeat" : "clamp"));
 }
 
-struct reading {		/* of one input */
+struct reading { /* of one input */
 	const cJSON *sampler;
 	const char *id, *path, *kind;
 	int channels;
@@ -247,11 +260,12 @@ struct reading {		/* of one input */
 
 /* A picture, cubemap or volume; live ones are stood in for. */
 static int read_media(struct site *s, const struct site_pass *pass, int channel,
-	struct reading *r, struct err *err)
+    struct reading *r, struct err *err)
 {
 	int is_live = strcmp(r->kind, "video") == 0 || strcmp(r->kind, "webcam") == 0;
 	enum asset_kind asset = strcmp(r->kind, "cubemap") == 0 ? ASSET_CUBEMAP
-		: strcmp(r->kind, "volume") == 0 ? ASSET_VOLUME : ASSET_TEXTURE;
+	    : strcmp(r->kind, "volume") == 0                    ? ASSET_VOLUME
+								: ASSET_TEXTURE;
 	const char *path = r->path ? r->path : is_live || !r->id ? r->kind : r->id;
 	int vflip = 0;
 	if (is_live) {
@@ -264,15 +278,15 @@ static int read_media(struct site *s, const struct site_pass *pass, int channel,
 	}
 	r->as = asset == ASSET_TEXTURE ? "texture" : r->kind;
 	return site_media_asset(&s->media, asset, path, vflip,
-		asset == ASSET_TEXTURE && !is_live ? r->channels : 0, is_live, &s->names,
-		&r->source, err);
+	    asset == ASSET_TEXTURE && !is_live ? r->channels : 0, is_live, &s->names,
+	    &r->source, err);
 }
 
 static int read_source(struct site *s, const struct site_pass *pass, int channel,
-	struct reading *r, struct err *err)
+    struct reading *r, struct err *err)
 {
-	static const char *const sounds[] = { "music", "musicstream", "soundcloud",
-		"mic", "microphone" };
+	static const char *const sounds[] = { "music", "musicstream", "soundcloud", "mic",
+		"microphone" };
 	static const char *const media[] = { "texture", "cubemap", "volume", "video",
 		"webcam" };
 	if (!r->kind) {
@@ -293,7 +307,8 @@ static int read_source(struct site *s, const struct site_pass *pass, int channel
 			return 0;
 		}
 		if (!is_cube) {
-			note(&s->unbound, pass, channel, " (its buffer is not in the export)");
+			note(&s->unbound, pass, channel,
+			    " (its buffer is not in the export)");
 			return 0;
 		}
 	}
@@ -316,12 +331,13 @@ static int read_source(struct site *s, const struct site_pass *pass, int channel
 }
 
 /* *out is null for an input that stays unbound. */
-static int read_input(struct site *s, const struct site_pass *pass,
-	const cJSON *json, int channel, cJSON **out, struct err *err)
+static int read_input(struct site *s, const struct site_pass *pass, const cJSON *json,
+    int channel, cJSON **out, struct err *err)
 {
 	int rc = -1;
 	char *id = site_id(json);
-	struct reading r = { .sampler = site_get(json, "sampler"), .id = id,
+	struct reading r = { .sampler = site_get(json, "sampler"),
+		.id = id,
 		.path = either(json, "filepath", "src"),
 		.kind = either(json, "type", "ctype") };
 	const struct site_stock *known = site_find_stock(id, r.path);
@@ -366,7 +382,7 @@ out:
 
 /* 0 to 3, written as a number or as a text; or -1, and why is told. */
 static int channel_of(struct site *s, const struct site_pass *pass, int place,
-	const cJSON *input)
+    const cJSON *input)
 {
 	const cJSON *channel = site_get(input, "channel");
 	const char *why = "it is not an input";
@@ -380,7 +396,8 @@ static int channel_of(struct site *s, const struct site_pass *pass, int place,
 		} else if (site_text(input, "channel")) {
 			n = strtod(channel->valuestring, &end);
 			why = end[strspn(end, " \t\r\n")] ? "its channel is "
-				"not a number" : NULL;
+							    "not a number"
+							  : NULL;
 		}
 	} else if (cJSON_IsNull(input) || cJSON_IsObject(input)) {
 		why = "it is empty";
@@ -388,28 +405,30 @@ static int channel_of(struct site *s, const struct site_pass *pass, int place,
 	if (!why && n >= 0 && n < NCHANNEL && n == floor(n))
 		return (int)n;
 	buf_addf(&s->dropped, "%sinput %d of '%s' (", s->dropped.len ? ", " : "", place,
-		pass->name);
+	    pass->name);
 	if (why)
 		buf_addf(&s->dropped, "%s)", why);
 	else
-		buf_addf(&s->dropped, "channel %.6g, the site has 0 to %d)", n, NCHANNEL - 1);
+		buf_addf(&s->dropped, "channel %.6g, the site has 0 to %d)", n,
+		    NCHANNEL - 1);
 	return -1;
 }
 
 int site_read_inputs(struct site *s, const struct site_pass *pass, cJSON *list,
-	struct err *err)
+    struct err *err)
 {
 	const cJSON *by_channel[NCHANNEL] = { NULL };
 	const cJSON *json;
 	int place = 0;
-	cJSON_ArrayForEach(json, site_get(pass->json, "inputs")) {
+	cJSON_ArrayForEach (json, site_get(pass->json, "inputs")) {
 		int channel = channel_of(s, pass, place++, json);
 		if (channel < 0)
 			continue;
 		/* The later one counts, as on the site. */
 		if (by_channel[channel])
-			note(&s->dropped, pass, channel, " (given twice; the "
-				"later one counts)");
+			note(&s->dropped, pass, channel,
+			    " (given twice; the "
+			    "later one counts)");
 		by_channel[channel] = json;
 	}
 	for (int i = 0; i < NCHANNEL; i++) {

@@ -9,9 +9,9 @@
 #include "util/fs.h"
 #include "util/mem.h"
 
-#define NOISE_SIZE 256		/* most of the site's textures have 256 to 1024 */
-#define NOISE_FACE 64		/* the site's smaller cubemaps */
-#define NOISE_VOLUME 32		/* both of the site's volumes */
+#define NOISE_SIZE 256  /* most of the site's textures have 256 to 1024 */
+#define NOISE_FACE 64   /* the site's smaller cubemaps */
+#define NOISE_VOLUME 32 /* both of the site's volumes */
 #define MAX_STEM 24
 
 /* The site's grey volume; the other one has four channels. */
@@ -29,7 +29,7 @@ char *site_unique(struct map *names, const char *text)
 }
 
 int site_media_open(struct site_media *m, const char *dir, struct tree *out,
-	struct err *err)
+    struct err *err)
 {
 	*m = (struct site_media){ .out = out };
 	if (dir && tree_open_dir(dir, NULL, &m->folder, err) < 0)
@@ -62,7 +62,7 @@ static uint64_t next(uint64_t *state)
 }
 
 static int noise_png(uint64_t seed, int width, int height, struct buf *out,
-	struct err *err)
+    struct err *err)
 {
 	size_t n = (size_t)width * (size_t)height;
 	uint8_t *rgba = xmalloc(n * 4);
@@ -94,7 +94,7 @@ static void noise_volume(uint64_t seed, int channels, struct buf *out)
 }
 
 static int stand_in(enum asset_kind kind, const char *path, struct buf *out,
-	struct err *err)
+    struct err *err)
 {
 	struct sha256 sha;
 	sha256_of(path, strlen(path), &sha);
@@ -115,13 +115,13 @@ static int stand_in(enum asset_kind kind, const char *path, struct buf *out,
  * first part of its name, or by its last part alone. 1 when it is there.
  */
 static int find_media(struct site_media *m, const char *path, struct buf *out,
-	struct err *err)
+    struct err *err)
 {
-	const char *media = strstr(path, "/media/");	/* behind a host, too */
+	const char *media = strstr(path, "/media/"); /* behind a host, too */
 	const char *try[] = {
 		media ? media + 1 : path + strspn(path, "/"),
 		media ? media + strlen("/media/") : NULL,
-		fs_basename(path)
+		fs_basename(path),
 	};
 	if (!m->folder)
 		return 0;
@@ -133,7 +133,8 @@ static int find_media(struct site_media *m, const char *path, struct buf *out,
 		if (tree_lookup(m->folder, try[i], &kind, &resolved, err) < 0)
 			return -1;
 		if (kind == TREE_FILE) {
-			int rc = tree_read(m->folder, resolved, LIMIT_ASSET_BYTES, out, err);
+			int rc =
+			    tree_read(m->folder, resolved, LIMIT_ASSET_BYTES, out, err);
 			free(resolved);
 			return rc < 0 ? -1 : 1;
 		}
@@ -144,19 +145,19 @@ static int find_media(struct site_media *m, const char *path, struct buf *out,
 
 /* Whether a file is what the kind wants, by decoding it. */
 static int is_usable(enum asset_kind kind, const char *path, const struct buf *file,
-	struct err *err)
+    struct err *err)
 {
 	struct asset asset = { .kind = kind };
 	struct image image = { 0 };
-	int rc = image_decode(&asset, fs_basename(path), buf_str(file), file->len,
-		&image, err);
+	int rc = image_decode(&asset, fs_basename(path), buf_str(file), file->len, &image,
+	    err);
 	image_release(&image);
 	return rc;
 }
 
 /* "a.webp (WebP: only PNG and JPEG can be used)", or why else not. */
-static void note_unread(struct site_media *m, const char *path,
-	enum asset_kind kind, const struct buf *file, struct err *err)
+static void note_unread(struct site_media *m, const char *path, enum asset_kind kind,
+    const struct buf *file, struct err *err)
 {
 	const char *content = file->len ? image_content(buf_str(file), file->len) : NULL;
 	int is_format = content && strcmp(content, "PNG") != 0 && strcmp(content, "JPEG");
@@ -170,17 +171,19 @@ static void note_unread(struct site_media *m, const char *path,
 
 /* Puts a face beside those before it; 0, or -1 when it does not fit. */
 static int add_face(uint8_t **strip, int *size, int i, const char *name,
-	const struct buf *file, struct err *err)
+    const struct buf *file, struct err *err)
 {
 	int width, height;
 	uint8_t *face = NULL;
 	if (image_decode_rgba8(fs_basename(name), buf_str(file), file->len, &width,
-			&height, &face, err) < 0)
+		&height, &face, err) < 0)
 		return -1;
 	if (width != height || width > LIMIT_SIZE || (i && width != *size)) {
 		free(face);
-		return err_set(err, STATUS_INPUT, "'%s' is %d x %d: the six faces of a "
-			"cubemap are squares of one size", fs_basename(name), width, height);
+		return err_set(err, STATUS_INPUT,
+		    "'%s' is %d x %d: the six faces of a "
+		    "cubemap are squares of one size",
+		    fs_basename(name), width, height);
 	}
 	*size = width;
 	size_t row = (size_t)width * 4;
@@ -196,8 +199,8 @@ static int add_face(uint8_t **strip, int *size, int i, const char *name,
  * Six files to one strip: 1 when all are there, 0 when not; -1 when one is no
  * face, whose bytes are left in out.
  */
-static int find_cubemap(struct site_media *m, const char *path,
-	struct buf *out, struct err *err)
+static int find_cubemap(struct site_media *m, const char *path, struct buf *out,
+    struct err *err)
 {
 	int rc = -1, size = 0;
 	struct buf file = BUF_INIT;
@@ -207,7 +210,7 @@ static int find_cubemap(struct site_media *m, const char *path,
 
 	for (int i = 0; i < 6; i++) {
 		char *name = i ? xasprintf("%.*s_%d%s", (int)nstem, path, i, path + nstem)
-			: xstrdup(path);
+			       : xstrdup(path);
 		buf_reset(&file);
 		int found = find_media(m, name, &file, err);
 		if (found > 0 && add_face(&strip, &size, i, name, &file, err) < 0) {
@@ -232,7 +235,8 @@ static char *stem_of(const char *path)
 {
 	const char *base = fs_basename(path);
 	struct buf out = BUF_INIT;
-	for (const char *p = base; *p && *p != '.' && *p != '?' && out.len < MAX_STEM; p++)
+	for (const char *p = base; *p && *p != '.' && *p != '?' && out.len < MAX_STEM;
+	     p++)
 		if (isalnum((unsigned char)*p) || *p == '-' || *p == '_')
 			buf_addch(&out, *p);
 	if (!out.len)
@@ -248,12 +252,13 @@ static const char *ending_of(enum asset_kind kind, const struct buf *file)
 {
 	if (kind == ASSET_VOLUME)
 		return ".bin";
-	return file->len > 2 && memcmp(file->data, "\xff\xd8\xff", 3) == 0 ? ".jpg" : ".png";
+	return file->len > 2 && memcmp(file->data, "\xff\xd8\xff", 3) == 0 ? ".jpg"
+									   : ".png";
 }
 
 /* Path in the project of the file for a (kind, path). */
-static int add_file(struct site_media *m, enum asset_kind kind,
-	const char *path, int is_live, const char **out, struct err *err)
+static int add_file(struct site_media *m, enum asset_kind kind, const char *path,
+    int is_live, const char **out, struct err *err)
 {
 	int rc = -1;
 	struct buf file = BUF_INIT;
@@ -264,8 +269,9 @@ static int add_file(struct site_media *m, enum asset_kind kind,
 		rc = 0;
 		goto out;
 	}
-	int found = is_live ? 0 : kind == ASSET_CUBEMAP
-		? find_cubemap(m, path, &file, err) : find_media(m, path, &file, err);
+	int found = is_live         ? 0
+	    : kind == ASSET_CUBEMAP ? find_cubemap(m, path, &file, err)
+				    : find_media(m, path, &file, err);
 	if (found > 0 && kind != ASSET_CUBEMAP && is_usable(kind, path, &file, err) < 0)
 		found = -1;
 	if (found < 0)
@@ -285,7 +291,7 @@ static int add_file(struct site_media *m, enum asset_kind kind,
 		if (n > 1)
 			snprintf(suffix, sizeof suffix, "-%d", n);
 		name = xasprintf("textures/%s%s%s%s", stem, found ? "" : "-standin",
-			suffix, ending_of(kind, &file));
+		    suffix, ending_of(kind, &file));
 		enum tree_kind there;
 		char *resolved;
 		if (tree_lookup(m->out, name, &there, &resolved, err) < 0) {
@@ -314,21 +320,24 @@ out:
 
 static const char *kind_word(enum asset_kind kind)
 {
-	return kind == ASSET_CUBEMAP ? "cubemap" : kind == ASSET_VOLUME ? "volume"
-		: "texture";
+	return kind == ASSET_CUBEMAP ? "cubemap"
+	    : kind == ASSET_VOLUME   ? "volume"
+				     : "texture";
 }
 
-int site_media_asset(struct site_media *m, enum asset_kind kind,
-	const char *path, int vflip, int channels, int is_live,
-	struct map *names, const char **name, struct err *err)
+int site_media_asset(struct site_media *m, enum asset_kind kind, const char *path,
+    int vflip, int channels, int is_live, struct map *names, const char **name,
+    struct err *err)
 {
 	const char *file;
 	char *key = xasprintf("%d %d %d %s", (int)kind, vflip, channels, path);
 	size_t i = map_gets(&m->known, key);
 	if (i != MAP_NONE) {
 		free(key);
-		*name = cJSON_GetObjectItemCaseSensitive(
-			cJSON_GetArrayItem(m->asset, (int)i), "name")->valuestring;
+		*name =
+		    cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(m->asset, (int)i),
+			"name")
+			->valuestring;
 		return 0;
 	}
 	if (add_file(m, kind, path, is_live, &file, err) < 0) {

@@ -16,20 +16,20 @@
 #include "util/map.h"
 
 struct site_media {
-	struct tree *folder;	/* or null: nothing is there */
-	struct tree *out;	/* borrowed: where files go */
-	cJSON *asset;		/* the manifest's list, owned until taken */
-	struct map known;	/* kind, path, flip, channels -> asset's index */
-	struct map file;	/* kind, path -> index of path[] */
-	char **path;		/* in the project */
+	struct tree *folder; /* or null: nothing is there */
+	struct tree *out;    /* borrowed: where files go */
+	cJSON *asset;        /* the manifest's list, owned until taken */
+	struct map known;    /* kind, path, flip, channels -> asset's index */
+	struct map file;     /* kind, path -> index of path[] */
+	char **path;         /* in the project */
 	size_t npath, cap;
-	struct buf missing;	/* for the warning */
-	struct buf unread;	/* the same, with why: "/a/b.webp (WebP ...)" */
+	struct buf missing; /* for the warning */
+	struct buf unread;  /* the same, with why: "/a/b.webp (WebP ...)" */
 };
 
 /* dir may be null. */
 int site_media_open(struct site_media *m, const char *dir, struct tree *out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 void site_media_release(struct site_media *m);
 
 /*
@@ -40,9 +40,9 @@ void site_media_release(struct site_media *m);
  * What is there and is nothing that the kind can be, by its content, is stood
  * in for, too. A file's ending is that of its content.
  */
-int site_media_asset(struct site_media *m, enum asset_kind kind,
-	const char *path, int vflip, int channels, int is_live,
-	struct map *names, const char **name, struct err *err) WARN_UNUSED;
+int site_media_asset(struct site_media *m, enum asset_kind kind, const char *path,
+    int vflip, int channels, int is_live, struct map *names, const char **name,
+    struct err *err) WARN_UNUSED;
 
 /* Makes text unique in names, with "-2" and so on, and adds it. */
 char *site_unique(struct map *names, const char *text);

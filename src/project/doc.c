@@ -81,8 +81,7 @@ void doc_release(struct doc *doc)
 
 void doc_add_mark(struct doc *doc, const struct doc_mark *mark)
 {
-	doc->mark = array_grow(doc->mark, doc->nmark, &doc->cap,
-		sizeof *doc->mark);
+	doc->mark = array_grow(doc->mark, doc->nmark, &doc->cap, sizeof *doc->mark);
 	doc->mark[doc->nmark++] = *mark;
 }
 

@@ -70,10 +70,9 @@ static int parse_range(const char *text, int *first, int *last, int *step)
 	return *s || *last < *first || *step < 1 ? -1 : 0;
 }
 
-int frames_add_text(int **frame, size_t *nframe, const char *text,
-	struct err *err)
+int frames_add_text(int **frame, size_t *nframe, const char *text, struct err *err)
 {
-	for (const char *s = text; ; s++) {
+	for (const char *s = text;; s++) {
 		while (*s == ' ')
 			s++;
 		size_t len = strcspn(s, ","), n = len;
@@ -82,17 +81,19 @@ int frames_add_text(int **frame, size_t *nframe, const char *text,
 		char *part = xstrndup(s, n);
 		int first, last, step;
 		if (parse_range(part, &first, &last, &step)) {
-			err_set(err, STATUS_INPUT, "'%s' is not a frame number or "
-				"range (A:B or A:B:STEP, 0 to %d)", part,
-				LIMIT_FRAME);
+			err_set(err, STATUS_INPUT,
+			    "'%s' is not a frame number or "
+			    "range (A:B or A:B:STEP, 0 to %d)",
+			    part, LIMIT_FRAME);
 			free(part);
 			return -1;
 		}
 		free(part);
-		if ((size_t)((last - first) / step) + *nframe
-			>= LIMIT_FRAME_LIST)
-			return err_set(err, STATUS_INPUT, "'%s' names more than "
-				"%d frames", text, LIMIT_FRAME_LIST);
+		if ((size_t)((last - first) / step) + *nframe >= LIMIT_FRAME_LIST)
+			return err_set(err, STATUS_INPUT,
+			    "'%s' names more than "
+			    "%d frames",
+			    text, LIMIT_FRAME_LIST);
 		frames_add(frame, nframe, first, last, step);
 		s += len;
 		if (!*s)
@@ -100,8 +101,7 @@ int frames_add_text(int **frame, size_t *nframe, const char *text,
 	}
 }
 
-int frames_parse(const char *text, int **frame, size_t *nframe,
-	struct err *err)
+int frames_parse(const char *text, int **frame, size_t *nframe, struct err *err)
 {
 	if (frames_add_text(frame, nframe, text, err))
 		return -1;
@@ -112,8 +112,7 @@ int frames_parse(const char *text, int **frame, size_t *nframe,
 int frame_of_time(double time, double fps)
 {
 	double frame = round(time * fps);
-	return frame >= INT_MAX ? INT_MAX : frame <= INT_MIN ? INT_MIN
-		: (int)frame;
+	return frame >= INT_MAX ? INT_MAX : frame <= INT_MIN ? INT_MIN : (int)frame;
 }
 
 cJSON *frames_to_json(const int *frame, size_t n)

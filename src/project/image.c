@@ -13,7 +13,7 @@
 #include "util/buf.h"
 #include "util/mem.h"
 
-#define MAX_SCANS 256	/* of a progressive JPEG; real ones have about ten */
+#define MAX_SCANS 256 /* of a progressive JPEG; real ones have about ten */
 
 /* A picture while it is decoded; lives beyond the libraries' longjmps. */
 struct picture {
@@ -22,25 +22,23 @@ struct picture {
 	size_t nbyte, at;
 	int max_width, max_height;
 	int width, height;
-	int orientation;	/* of EXIF: 1 to 8 */
+	int orientation; /* of EXIF: 1 to 8 */
 	uint8_t *rgba;
-	uint8_t *line;		/* of four CMYK channels */
-	uint8_t *wide;		/* RGBA of 16 bits, of the machine's byte order */
+	uint8_t *line; /* of four CMYK channels */
+	uint8_t *wide; /* RGBA of 16 bits, of the machine's byte order */
 	png_bytep *row;
 	jmp_buf escape;
 	char message[JMSG_LENGTH_MAX + 80];
 };
 
-static int check_size(struct picture *p, unsigned long width,
-	unsigned long height)
+static int check_size(struct picture *p, unsigned long width, unsigned long height)
 {
-	if (!width || !height || width > (unsigned long)p->max_width
-		|| height > (unsigned long)p->max_height
-		|| (uint64_t)width * height * 4 > LIMIT_ASSET_BYTES) {
+	if (!width || !height || width > (unsigned long)p->max_width ||
+	    height > (unsigned long)p->max_height ||
+	    (uint64_t)width * height * 4 > LIMIT_ASSET_BYTES) {
 		snprintf(p->message, sizeof p->message,
-			"a picture of %lu x %lu; the limit is %d x %d and %u MiB",
-			width, height, p->max_width, p->max_height,
-			LIMIT_ASSET_BYTES >> 20);
+		    "a picture of %lu x %lu; the limit is %d x %d and %u MiB", width,
+		    height, p->max_width, p->max_height, LIMIT_ASSET_BYTES >> 20);
 		return -1;
 	}
 	p->width = (int)width;
@@ -52,8 +50,7 @@ static int check_size(struct picture *p, unsigned long width,
 
 static unsigned tiff_u16(const uint8_t *b, int is_little)
 {
-	return is_little ? (unsigned)(b[0] | b[1] << 8)
-		: (unsigned)(b[0] << 8 | b[1]);
+	return is_little ? (unsigned)(b[0] | b[1] << 8) : (unsigned)(b[0] << 8 | b[1]);
 }
 
 /*
@@ -67,7 +64,7 @@ static int exif_orientation(const uint8_t *b, size_t n)
 		return 1;
 	int is_little = *b == 'I';
 	size_t at = is_little ? get_u32le(b + 4)
-		: (size_t)tiff_u16(b + 4, 0) << 16 | tiff_u16(b + 6, 0);
+			      : (size_t)tiff_u16(b + 4, 0) << 16 | tiff_u16(b + 6, 0);
 	if (at > n || n - at < 2)
 		return 1;
 	unsigned nentry = tiff_u16(b + at, is_little);
@@ -77,8 +74,8 @@ static int exif_orientation(const uint8_t *b, size_t n)
 		unsigned count_word = tiff_u16(e + (is_little ? 4 : 6), is_little);
 		unsigned other_word = tiff_u16(e + (is_little ? 6 : 4), is_little);
 		unsigned value = tiff_u16(e + 8, is_little);
-		if (tiff_u16(e, is_little) == 0x112 && tiff_u16(e + 2, is_little) == 3
-			&& count_word == 1 && !other_word && value >= 1 && value <= 8)
+		if (tiff_u16(e, is_little) == 0x112 && tiff_u16(e + 2, is_little) == 3 &&
+		    count_word == 1 && !other_word && value >= 1 && value <= 8)
 			return (int)value;
 	}
 	return 1;
@@ -107,8 +104,10 @@ static void orient(struct picture *p)
 				column = p->width - 1 - column;
 			if (from_below)
 				row = p->height - 1 - row;
-			memcpy(to + ((size_t)y * (size_t)width + (size_t)x) * 4, p->rgba
-				+ ((size_t)row * (size_t)p->width + (size_t)column) * 4, 4);
+			memcpy(to + ((size_t)y * (size_t)width + (size_t)x) * 4,
+			    p->rgba +
+				((size_t)row * (size_t)p->width + (size_t)column) * 4,
+			    4);
 		}
 	}
 	free(p->rgba);
@@ -174,8 +173,7 @@ static void narrow(struct picture *p)
 	free(of);
 }
 
-static void png_take_orientation(struct picture *p, png_structp png,
-	png_infop info)
+static void png_take_orientation(struct picture *p, png_structp png, png_infop info)
 {
 #ifdef PNG_eXIf_SUPPORTED
 	png_bytep exif;
@@ -190,8 +188,7 @@ static void png_take_orientation(struct picture *p, png_structp png,
 static void png_decode(struct picture *p, png_structp png, png_infop info)
 {
 	png_set_read_fn(png, p, png_take);
-	png_set_user_limits(png, (png_uint_32)p->max_width,
-		(png_uint_32)p->max_height);
+	png_set_user_limits(png, (png_uint_32)p->max_width, (png_uint_32)p->max_height);
 	png_set_chunk_cache_max(png, 64);
 	png_set_chunk_malloc_max(png, 8u << 20);
 	/* Of what is beside the pixels only tRNS, PLTE and eXIf matter. */
@@ -211,7 +208,7 @@ static void png_decode(struct picture *p, png_structp png, png_infop info)
 	int is_wide = depth == 16 && type & PNG_COLOR_MASK_COLOR;
 	if (is_wide && raw > LIMIT_ASSET_BYTES / 2) {
 		snprintf(p->message, sizeof p->message,
-			"a picture of 16 bits and more than %u MiB", LIMIT_ASSET_BYTES >> 21);
+		    "a picture of 16 bits and more than %u MiB", LIMIT_ASSET_BYTES >> 21);
 		longjmp(p->escape, 1);
 	}
 	if (depth == 16 && !is_wide)
@@ -249,8 +246,8 @@ static void png_decode(struct picture *p, png_structp png, png_infop info)
 static int decode_png(struct picture *p)
 {
 	volatile int result = -1;
-	png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, p,
-		png_fault, png_quiet);
+	png_structp png =
+	    png_create_read_struct(PNG_LIBPNG_VER_STRING, p, png_fault, png_quiet);
 	png_infop info = png ? png_create_info_struct(png) : NULL;
 	if (!info)
 		BUG("libpng %s gives no reader", PNG_LIBPNG_VER_STRING);
@@ -266,7 +263,7 @@ out:
 /* JPEG --------------------------------------------------------------------- */
 
 struct jpeg {
-	struct jpeg_decompress_struct d;	/* client_data is the picture */
+	struct jpeg_decompress_struct d; /* client_data is the picture */
 	struct jpeg_error_mgr error;
 	struct jpeg_progress_mgr progress;
 };
@@ -299,11 +296,11 @@ static void jpeg_count_scans(j_common_ptr d)
 
 /* The first block counts, whatever it says. */
 static void jpeg_take_orientation(struct picture *p,
-	const struct jpeg_decompress_struct *d)
+    const struct jpeg_decompress_struct *d)
 {
 	for (const struct jpeg_marker_struct *m = d->marker_list; m; m = m->next) {
-		if (m->marker != JPEG_APP0 + 1 || m->data_length < 6
-			|| memcmp(m->data, "Exif", 5) != 0)
+		if (m->marker != JPEG_APP0 + 1 || m->data_length < 6 ||
+		    memcmp(m->data, "Exif", 5) != 0)
 			continue;
 		p->orientation = exif_orientation(m->data + 6, m->data_length - 6);
 		return;
@@ -326,11 +323,10 @@ static void jpeg_decode(struct picture *p, struct jpeg *jpeg)
 	/* Each block of 8 x 8 costs a bit at least. */
 	if ((uint64_t)p->width * (uint64_t)p->height / 1024 > p->nbyte) {
 		snprintf(p->message, sizeof p->message,
-			"fewer bytes than its size needs");
+		    "fewer bytes than its size needs");
 		longjmp(p->escape, 1);
 	}
-	int is_cmyk = d->jpeg_color_space == JCS_CMYK
-		|| d->jpeg_color_space == JCS_YCCK;
+	int is_cmyk = d->jpeg_color_space == JCS_CMYK || d->jpeg_color_space == JCS_YCCK;
 	d->out_color_space = is_cmyk ? JCS_CMYK : JCS_RGB;
 	/* Bit for bit the same whatever the processor. */
 	d->dct_method = JDCT_ISLOW;
@@ -381,18 +377,18 @@ static void refuse_content(struct picture *p, const char *content)
 {
 	static const char lfs[] = "version https://git-lfs.github.com/spec/";
 	if (p->nbyte >= sizeof lfs - 1 && memcmp(p->bytes, lfs, sizeof lfs - 1) == 0)
-		snprintf(p->message, sizeof p->message, "a Git LFS pointer; "
-			"fetch the file itself with 'git lfs pull'");
+		snprintf(p->message, sizeof p->message,
+		    "a Git LFS pointer; "
+		    "fetch the file itself with 'git lfs pull'");
 	else if (content && strcmp(content, "empty") == 0)
 		snprintf(p->message, sizeof p->message, "the file is empty");
 	else
 		snprintf(p->message, sizeof p->message, "neither PNG nor JPEG%s%s",
-			content ? ", but " : "", content ? content : "");
+		    content ? ", but " : "", content ? content : "");
 }
 
-static int decode(const char *name, const void *bytes, size_t n,
-	int max_width, int max_height, int *width, int *height, uint8_t **rgba,
-	struct err *err)
+static int decode(const char *name, const void *bytes, size_t n, int max_width,
+    int max_height, int *width, int *height, uint8_t **rgba, struct err *err)
 {
 	*rgba = NULL;
 	struct picture *p = xcalloc(1, sizeof *p);
@@ -427,20 +423,19 @@ static int decode(const char *name, const void *bytes, size_t n,
 	return result;
 }
 
-int image_decode_rgba8(const char *name, const void *bytes, size_t n,
-	int *width, int *height, uint8_t **rgba, struct err *err)
+int image_decode_rgba8(const char *name, const void *bytes, size_t n, int *width,
+    int *height, uint8_t **rgba, struct err *err)
 {
-	return decode(name, bytes, n, LIMIT_SIZE, LIMIT_SIZE, width, height, rgba,
-		err);
+	return decode(name, bytes, n, LIMIT_SIZE, LIMIT_SIZE, width, height, rgba, err);
 }
 
 /* Assets ------------------------------------------------------------------- */
 
 static int decode_texture(const char *name, const void *bytes, size_t n,
-	struct image *out, struct err *err)
+    struct image *out, struct err *err)
 {
-	if (decode(name, bytes, n, LIMIT_SIZE, LIMIT_SIZE, &out->width,
-		&out->height, &out->data, err))
+	if (decode(name, bytes, n, LIMIT_SIZE, LIMIT_SIZE, &out->width, &out->height,
+		&out->data, err))
 		return -1;
 	out->ndata = (size_t)out->width * (size_t)out->height * 4;
 	return 0;
@@ -448,17 +443,19 @@ static int decode_texture(const char *name, const void *bytes, size_t n,
 
 /* A strip of six squares becomes six pictures. */
 static int decode_cubemap(const char *name, const void *bytes, size_t n,
-	struct image *out, struct err *err)
+    struct image *out, struct err *err)
 {
 	int width, size;
 	uint8_t *strip;
-	if (decode(name, bytes, n, 6 * LIMIT_SIZE, LIMIT_SIZE, &width, &size,
-		&strip, err))
+	if (decode(name, bytes, n, 6 * LIMIT_SIZE, LIMIT_SIZE, &width, &size, &strip,
+		err))
 		return -1;
 	if (width != 6 * size) {
 		free(strip);
-		err_set(err, STATUS_INPUT, "'%s' is %d x %d; a cubemap is a strip of "
-			"six square faces, 6N x N", name, width, size);
+		err_set(err, STATUS_INPUT,
+		    "'%s' is %d x %d; a cubemap is a strip of "
+		    "six square faces, 6N x N",
+		    name, width, size);
 		err_place(err, name, 0, 0, NULL);
 		return -1;
 	}
@@ -481,50 +478,56 @@ static int decode_cubemap(const char *name, const void *bytes, size_t n,
  * bytes, 10 for 32-bit floats), all u32 little-endian; then the texels, x
  * fastest, then y, then z.
  */
-static int decode_volume(const char *name, const void *bytes, size_t n,
-	struct image *out, struct err *err)
+static int decode_volume(const char *name, const void *bytes, size_t n, struct image *out,
+    struct err *err)
 {
 	const uint8_t *b = bytes;
 	uint32_t size[3], meta;
 	int result = -1;
 	if (n < 20) {
-		err_set(err, STATUS_INPUT, "'%s' is not a volume: it has %zu "
-			"bytes, and the header alone has 20", name, n);
+		err_set(err, STATUS_INPUT,
+		    "'%s' is not a volume: it has %zu "
+		    "bytes, and the header alone has 20",
+		    name, n);
 		goto out;
 	}
 	for (int i = 0; i < 3; i++)
 		size[i] = get_u32le(b + 4 + 4 * i);
 	meta = get_u32le(b + 16);
-	uint32_t channels = meta & 0xff, layout = meta >> 8 & 0xff,
-		format = meta >> 16;
+	uint32_t channels = meta & 0xff, layout = meta >> 8 & 0xff, format = meta >> 16;
 	if (channels < 1 || channels > 4 || layout || (format && format != 10)) {
-		err_set(err, STATUS_INPUT, "'%s': a volume of %u channels, "
-			"layout %u, format %u; supported are 1 to 4 channels, "
-			"layout 0, format 0 (bytes) and 10 (floats)", name,
-			channels, layout, format);
+		err_set(err, STATUS_INPUT,
+		    "'%s': a volume of %u channels, "
+		    "layout %u, format %u; supported are 1 to 4 channels, "
+		    "layout 0, format 0 (bytes) and 10 (floats)",
+		    name, channels, layout, format);
 		goto out;
 	}
 	for (int i = 0; i < 3; i++) {
 		if (size[i] >= 1 && size[i] <= LIMIT_VOLUME)
 			continue;
-		err_set(err, STATUS_INPUT, "'%s': a volume of %u x %u x %u; sides are "
-			"1 to %d", name, size[0], size[1], size[2], LIMIT_VOLUME);
+		err_set(err, STATUS_INPUT,
+		    "'%s': a volume of %u x %u x %u; sides are "
+		    "1 to %d",
+		    name, size[0], size[1], size[2], LIMIT_VOLUME);
 		goto out;
 	}
 	size_t bytes_each = format ? 4 : 1;
 	uint64_t ntexel = (uint64_t)size[0] * size[1] * size[2];
 	uint64_t want = 20 + ntexel * channels * bytes_each;
 	if (want != n) {
-		err_set(err, STATUS_INPUT, "'%s': %zu bytes, but a volume of "
-			"%u x %u x %u with %u %s has %llu", name, n, size[0], size[1], size[2],
-			channels, format ? "floats" : "bytes", (unsigned long long)want);
+		err_set(err, STATUS_INPUT,
+		    "'%s': %zu bytes, but a volume of "
+		    "%u x %u x %u with %u %s has %llu",
+		    name, n, size[0], size[1], size[2], channels,
+		    format ? "floats" : "bytes", (unsigned long long)want);
 		goto out;
 	}
 	out->channels = channels == 1 ? 1 : 4;
 	uint64_t ndata = ntexel * (uint64_t)out->channels * bytes_each;
 	if (ndata > LIMIT_ASSET_BYTES) {
 		err_set(err, STATUS_INPUT, "'%s': a volume of more than %u MiB", name,
-			LIMIT_ASSET_BYTES >> 20);
+		    LIMIT_ASSET_BYTES >> 20);
 		goto out;
 	}
 	out->width = (int)size[0];
@@ -541,7 +544,8 @@ static int decode_volume(const char *name, const void *bytes, size_t n,
 			if (format) {
 				float missing = c == 3 ? 1 : 0;
 				uint32_t bits = is_there ? get_u32le(from) : 0;
-				memcpy(to, is_there ? (void *)&bits : (void *)&missing, 4);
+				memcpy(to, is_there ? (void *)&bits : (void *)&missing,
+				    4);
 			} else {
 				*to = is_there ? *from : c == 3 ? 255 : 0;
 			}
@@ -559,8 +563,8 @@ out:
 /* Turns the rows of every face and slice; on a cubemap top is bottom then. */
 static void flip(struct image *image)
 {
-	size_t row = (size_t)image->width * (size_t)image->channels
-		* (image->is_float ? 4 : 1);
+	size_t row =
+	    (size_t)image->width * (size_t)image->channels * (image->is_float ? 4 : 1);
 	size_t plane = row * (size_t)image->height;
 	uint8_t *spare = xmalloc(plane);
 	for (size_t at = 0; at < image->ndata; at += plane) {
@@ -568,7 +572,7 @@ static void flip(struct image *image)
 		memcpy(spare, data, plane);
 		for (int y = 0; y < image->height; y++)
 			memcpy(data + row * (size_t)y,
-				spare + row * (size_t)(image->height - 1 - y), row);
+			    spare + row * (size_t)(image->height - 1 - y), row);
 	}
 	if (image->nface == 6) {
 		memcpy(spare, image->data + 2 * plane, plane);
@@ -584,16 +588,16 @@ static void keep_red(struct image *image)
 	size_t n = image->ndata / ((size_t)image->channels * bytes);
 	for (size_t i = 0; i < n; i++)
 		memmove(image->data + i * bytes,
-			image->data + i * bytes * (size_t)image->channels, bytes);
+		    image->data + i * bytes * (size_t)image->channels, bytes);
 	image->channels = 1;
 	image->ndata = n * bytes;
 	image->data = xreallocarray(image->data, image->ndata, 1);
 }
 
-int image_decode(const struct asset *asset, const char *name,
-	const void *bytes, size_t n, struct image *out, struct err *err)
+int image_decode(const struct asset *asset, const char *name, const void *bytes, size_t n,
+    struct image *out, struct err *err)
 {
-	*out = (struct image) { .depth = 1, .nface = 1, .channels = 4 };
+	*out = (struct image){ .depth = 1, .nface = 1, .channels = 4 };
 	int result = -1;
 	switch (asset->kind) {
 	case ASSET_TEXTURE:
@@ -606,8 +610,7 @@ int image_decode(const struct asset *asset, const char *name,
 		result = decode_volume(name, bytes, n, out, err);
 		break;
 	case ASSET_VIDEO:
-		err_set(err, STATUS_INPUT, "'%s' is a video, which is not decoded",
-			name);
+		err_set(err, STATUS_INPUT, "'%s' is a video, which is not decoded", name);
 		err_place(err, name, 0, 0, NULL);
 		break;
 	}
@@ -625,5 +628,5 @@ void image_release(struct image *image)
 	if (!image)
 		return;
 	free(image->data);
-	*image = (struct image) { 0 };
+	*image = (struct image){ 0 };
 }

@@ -34,7 +34,7 @@ static const struct {
 	{ 0, "\0\0\1\0", 4, "ICO" },
 	{ 0, "\x1a\x45\xdf\xa3", 4, "WebM" },
 	{ 0, "OggS", 4, "Ogg" },
-	{ 0, "BIN\0", 4, "volume" }
+	{ 0, "BIN\0", 4, "volume" },
 };
 
 /* Whether a text begins with the word, whatever the case. */
@@ -63,8 +63,8 @@ const char *image_content(const void *bytes, size_t n)
 	if (!n)
 		return "empty";
 	for (size_t i = 0; i < sizeof format / sizeof *format; i++)
-		if (n >= format[i].at + format[i].n
-				&& memcmp(b + format[i].at, format[i].bytes, format[i].n) == 0)
+		if (n >= format[i].at + format[i].n &&
+		    memcmp(b + format[i].at, format[i].bytes, format[i].n) == 0)
 			return format[i].name;
 	/* "BM", a size, and four bytes of zero. */
 	if (n >= 14 && memcmp(b, "BM", 2) == 0 && memcmp(b + 6, "\0\0\0\0", 4) == 0)

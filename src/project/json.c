@@ -21,10 +21,10 @@ struct parser {
 	const char *name, *text;
 	size_t n, at;
 	int line;
-	size_t line_start;	/* offset of the first byte of the line */
+	size_t line_start; /* offset of the first byte of the line */
 	int depth;
 	size_t nvalue;
-	struct doc *doc;	/* null: no marks are wanted */
+	struct doc *doc; /* null: no marks are wanted */
 	struct err *err;
 };
 
@@ -39,8 +39,7 @@ static int fault_at(struct parser *p, size_t at, const char *message)
 
 static int fault(struct parser *p, const char *message)
 {
-	return fault_at(p, p->at, p->at < p->n ? message
-		: "unexpected end of file");
+	return fault_at(p, p->at, p->at < p->n ? message : "unexpected end of file");
 }
 
 /* -1 at the end. */
@@ -68,8 +67,9 @@ static int hex4(struct parser *p, unsigned long *code)
 	for (int i = 0; i < 4; i++, p->at++) {
 		int c = peek(p);
 		int digit = c >= '0' && c <= '9' ? c - '0'
-			: c >= 'a' && c <= 'f' ? c - 'a' + 10
-			: c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+		    : c >= 'a' && c <= 'f'       ? c - 'a' + 10
+		    : c >= 'A' && c <= 'F'       ? c - 'A' + 10
+						 : -1;
 		if (digit < 0)
 			return fault(p, "\\u needs four hexadecimal digits");
 		*code = *code << 4 | (unsigned long)digit;
@@ -123,7 +123,7 @@ static int string(struct parser *p, char **out)
 {
 	struct buf text = BUF_INIT;
 	size_t start = ++p->at;
-	for (; p->at < p->n; ) {
+	for (; p->at < p->n;) {
 		unsigned char c = (unsigned char)p->text[p->at];
 		if (c == '"') {
 			size_t tail = p->at++ - start;
@@ -136,8 +136,9 @@ static int string(struct parser *p, char **out)
 			return 0;
 		}
 		if (c < 0x20) {
-			fault(p, "a control character in a string must be "
-				"written as an escape");
+			fault(p,
+			    "a control character in a string must be "
+			    "written as an escape");
 			goto fail;
 		}
 		p->at++;
@@ -215,8 +216,8 @@ static int word(struct parser *p, cJSON *item, enum doc_kind *kind)
 		{ "null", 4, cJSON_NULL, DOC_NULL },
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		if (p->n - p->at < known[i].n
-			|| memcmp(p->text + p->at, known[i].text, known[i].n) != 0)
+		if (p->n - p->at < known[i].n ||
+		    memcmp(p->text + p->at, known[i].text, known[i].n) != 0)
 			continue;
 		item->type = known[i].type;
 		item->valueint = item->type == cJSON_True;
@@ -228,7 +229,7 @@ static int word(struct parser *p, cJSON *item, enum doc_kind *kind)
 }
 
 static int value(struct parser *p, cJSON *parent, char *key, int key_line,
-	int key_column);
+    int key_column);
 
 /* Keys seen so far: a walk while they are few, a map beyond. */
 struct keys {
@@ -290,7 +291,7 @@ static int container(struct parser *p, cJSON *item, int is_object)
 		for (;;) {
 			skip_blanks(p);
 			if (is_object ? member(p, item, &keys)
-				: value(p, item, NULL, 0, 0))
+				      : value(p, item, NULL, 0, 0))
 				goto out;
 			skip_blanks(p);
 			if (peek(p) != ',')
@@ -298,8 +299,8 @@ static int container(struct parser *p, cJSON *item, int is_object)
 			p->at++;
 		}
 		if (peek(p) != end) {
-			fault(p, is_object ? "expected ',' or '}'"
-				: "expected ',' or ']'");
+			fault(p,
+			    is_object ? "expected ',' or '}'" : "expected ',' or ']'");
 			goto out;
 		}
 	}
@@ -312,8 +313,7 @@ out:
 }
 
 /* Reads a value and appends it to parent. Takes key. */
-static int value(struct parser *p, cJSON *parent, char *key, int key_line,
-	int key_column)
+static int value(struct parser *p, cJSON *parent, char *key, int key_line, int key_column)
 {
 	skip_blanks(p);
 	if (++p->nvalue > LIMIT_VALUES) {
@@ -326,12 +326,17 @@ static int value(struct parser *p, cJSON *parent, char *key, int key_line,
 	size_t mark = 0;
 	if (p->doc) {
 		mark = p->doc->nmark;
-		doc_add_mark(p->doc, &(struct doc_mark) {
-			.item = item, .line = p->line,
+		doc_add_mark(p->doc,
+		    &(struct doc_mark){
+			.item = item,
+			.line = p->line,
 			.column = (int)(p->at - p->line_start) + 1,
-			.key_line = key_line, .key_column = key_column,
-			.kind = DOC_NULL, .raw = p->at, .nraw = 1,
-		});
+			.key_line = key_line,
+			.key_column = key_column,
+			.kind = DOC_NULL,
+			.raw = p->at,
+			.nraw = 1,
+		    });
 	}
 	size_t start = p->at;
 	enum doc_kind kind = DOC_NULL;
@@ -378,10 +383,9 @@ static int blank_comments(struct parser *p, char *text)
 		} else if (text[i] == '/' && i + 1 < p->n && text[i + 1] == '*') {
 			size_t start = i;
 			text[i] = text[i + 1] = ' ';
-			for (i += 2; ; i++) {
+			for (i += 2;; i++) {
 				if (i + 1 >= p->n)
-					return fault_at(p, start,
-						"unterminated comment");
+					return fault_at(p, start, "unterminated comment");
 				if (text[i] == '*' && text[i + 1] == '/')
 					break;
 				if (text[i] != '\n')
@@ -400,7 +404,7 @@ static int check_bytes(struct parser *p)
 	const char *nul = p->n ? memchr(p->text, 0, p->n) : NULL;
 	if (nul)
 		return fault_at(p, (size_t)(nul - p->text),
-			"the document contains a NUL byte");
+		    "the document contains a NUL byte");
 	size_t bad = utf8_invalid(p->text, p->n);
 	if (bad < p->n)
 		return fault_at(p, bad, "the document is not UTF-8 here");
@@ -427,19 +431,24 @@ static cJSON *document(struct parser *p)
 	return root;
 }
 
-int json_read(const char *name, const char *text, size_t n,
-	enum json_flags flags, struct doc *out, struct err *err)
+int json_read(const char *name, const char *text, size_t n, enum json_flags flags,
+    struct doc *out, struct err *err)
 {
 	struct doc doc = {
-		.name = xstrdup(name), .text = xstrndup(text, n), .ntext = n
+		.name = xstrdup(name),
+		.text = xstrndup(text, n),
+		.ntext = n,
 	};
 	struct parser p = {
-		.name = name, .text = doc.text, .n = n, .line = 1,
-		.doc = &doc, .err = err
+		.name = name,
+		.text = doc.text,
+		.n = n,
+		.line = 1,
+		.doc = &doc,
+		.err = err,
 	};
-	if (check_bytes(&p)
-		|| (flags & JSON_COMMENTS && blank_comments(&p, doc.text))
-		|| !(doc.root = document(&p))) {
+	if (check_bytes(&p) || (flags & JSON_COMMENTS && blank_comments(&p, doc.text)) ||
+	    !(doc.root = document(&p))) {
 		doc_release(&doc);
 		return -1;
 	}
@@ -448,11 +457,14 @@ int json_read(const char *name, const char *text, size_t n,
 	return 0;
 }
 
-int json_parse(const char *name, const char *text, size_t n, cJSON **out,
-	struct err *err)
+int json_parse(const char *name, const char *text, size_t n, cJSON **out, struct err *err)
 {
 	struct parser p = {
-		.name = name, .text = text, .n = n, .line = 1, .err = err
+		.name = name,
+		.text = text,
+		.n = n,
+		.line = 1,
+		.err = err,
 	};
 	if (check_bytes(&p))
 		return -1;

@@ -5,7 +5,7 @@
 #include "util/buf.h"
 #include "util/mem.h"
 
-#define WIDTH 120	/* of a line, a tab being TAB */
+#define WIDTH 120 /* of a line, a tab being TAB */
 #define TAB 4
 
 static void put_scalar(const cJSON *item, struct buf *out)
@@ -55,10 +55,11 @@ static int put_inline(const cJSON *item, size_t limit, struct buf *out)
 static void put_lines(const cJSON *item, int depth, struct buf *out)
 {
 	/* The first level is always a line an entry. */
-	int is_top = depth == 0 || (depth == 1 && cJSON_IsArray(item)
-		&& item->child && is_container(item->child));
-	size_t used = (size_t)depth * TAB
-		+ (item->string ? strlen(item->string) + 4 : 0) + 1;
+	int is_top = depth == 0 ||
+	    (depth == 1 && cJSON_IsArray(item) && item->child &&
+		is_container(item->child));
+	size_t used =
+	    (size_t)depth * TAB + (item->string ? strlen(item->string) + 4 : 0) + 1;
 	struct buf line = BUF_INIT;
 	int fits = !is_top && used < WIDTH && put_inline(item, WIDTH - used, &line);
 	put_key(item, out);

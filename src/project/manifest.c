@@ -45,7 +45,11 @@ int format_channels(enum format f)
 const char *pass_kind_name(enum pass_kind k)
 {
 	static const char *const name[] = {
-		"image", "buffer", "cubemap", "compute", "sound"
+		"image",
+		"buffer",
+		"cubemap",
+		"compute",
+		"sound",
 	};
 	return name[k];
 }
@@ -53,7 +57,10 @@ const char *pass_kind_name(enum pass_kind k)
 const char *asset_kind_name(enum asset_kind k)
 {
 	static const char *const name[] = {
-		"texture", "cubemap", "volume", "video"
+		"texture",
+		"cubemap",
+		"volume",
+		"video",
 	};
 	return name[k];
 }
@@ -61,8 +68,14 @@ const char *asset_kind_name(enum asset_kind k)
 const char *input_kind_name(enum input_kind k)
 {
 	static const char *const name[] = {
-		"pass", "texture", "cubemap", "volume", "keyboard", "music",
-		"video", "webcam"
+		"pass",
+		"texture",
+		"cubemap",
+		"volume",
+		"keyboard",
+		"music",
+		"video",
+		"webcam",
 	};
 	return name[k];
 }
@@ -92,8 +105,7 @@ static int is_one_of(const char *name, const char *const *list, size_t n)
 }
 
 /* "iChannel7": the prefix and a number without leading zeros. */
-static int is_numbered(const char *name, const char *prefix, int first,
-	int last)
+static int is_numbered(const char *name, const char *prefix, int first, int last)
 {
 	size_t n = strlen(prefix);
 	if (strncmp(name, prefix, n) != 0)
@@ -113,7 +125,8 @@ static const char *const builtin[] = {
 #include "glsl/uniform.def"
 #undef UNIFORM
 #undef AUDIO
-	"iIteration", "iOutput"
+	"iIteration",
+	"iOutput",
 };
 
 /* Of desktop GLSL alone. */
@@ -123,27 +136,40 @@ static const char *const audio[] = {
 #include "glsl/uniform.def"
 #undef UNIFORM
 #undef AUDIO
-	"iAudioLoudness", "iAudioBass",
-	"iAudioMid", "iAudioTreble", "iAudioOnset", "iAudioKick",
-	"iAudioSnare", "iAudioHihat", "iAudioBpm", "iAudioBeatPhase",
-	"iAudioBeatConfidence", "iAudioBeatStrength",
-	"iAudioStereoWidth", "iAudioStereoBalance",
-	"iAudioStereoCorrelation", "iAudioEnergyTrend", "iAudioDrop",
-	"iAudioSectionChange", "iAudioSpectralCentroid",
-	"iAudioSpectralFlux", "iAudioAvailable", "iAudioSilence",
-	"iAudioSampleRate"
+	"iAudioLoudness",
+	"iAudioBass",
+	"iAudioMid",
+	"iAudioTreble",
+	"iAudioOnset",
+	"iAudioKick",
+	"iAudioSnare",
+	"iAudioHihat",
+	"iAudioBpm",
+	"iAudioBeatPhase",
+	"iAudioBeatConfidence",
+	"iAudioBeatStrength",
+	"iAudioStereoWidth",
+	"iAudioStereoBalance",
+	"iAudioStereoCorrelation",
+	"iAudioEnergyTrend",
+	"iAudioDrop",
+	"iAudioSectionChange",
+	"iAudioSpectralCentroid",
+	"iAudioSpectralFlux",
+	"iAudioAvailable",
+	"iAudioSilence",
+	"iAudioSampleRate",
 };
 
 enum {
 	nbuiltin = sizeof builtin / sizeof *builtin,
-	naudio = sizeof audio / sizeof *audio
+	naudio = sizeof audio / sizeof *audio,
 };
 
 int uniform_is_reserved(const char *name, enum dialect dialect)
 {
-	if (is_one_of(name, builtin, nbuiltin)
-		|| is_numbered(name, "iChannel", 0, 15)
-		|| is_numbered(name, "iOutput", 1, 7))
+	if (is_one_of(name, builtin, nbuiltin) || is_numbered(name, "iChannel", 0, 15) ||
+	    is_numbered(name, "iOutput", 1, 7))
 		return 1;
 	if (dialect == DIALECT_ESSL)
 		return is_numbered(name, "iCh", 0, 3);

@@ -10,18 +10,19 @@
 #include "util/buf.h"
 #include "util/mem.h"
 
-void check_render(struct loader *l, const cJSON *item, const struct at *at,
-	void *out)
+void check_render(struct loader *l, const cJSON *item, const struct at *at, void *out)
 {
 	const struct manifest *m = out;
 	if (m->preview_time * m->fps > LIMIT_FRAME)
-		fault_in(l, at, item, "preview_time", "the time is beyond frame "
-			"%d, the last possible", LIMIT_FRAME);
+		fault_in(l, at, item, "preview_time",
+		    "the time is beyond frame "
+		    "%d, the last possible",
+		    LIMIT_FRAME);
 }
 
 /* A value key of a uniform. */
 static int value_of(struct loader *l, const cJSON *item, const struct at *at,
-	const char *key, enum value_type type, struct value *out)
+    const char *key, enum value_type type, struct value *out)
 {
 	const cJSON *child = child_of(item, key);
 	struct at here = { at, key, 0 };
@@ -29,8 +30,7 @@ static int value_of(struct loader *l, const cJSON *item, const struct at *at,
 }
 
 /* A bool has no range; min, max, step and default are of the type and agree. */
-void check_uniform(struct loader *l, const cJSON *item, const struct at *at,
-	void *out)
+void check_uniform(struct loader *l, const cJSON *item, const struct at *at, void *out)
 {
 	struct uniform *u = out;
 	size_t before = l->nfault;
@@ -38,8 +38,8 @@ void check_uniform(struct loader *l, const cJSON *item, const struct at *at,
 	static const char *const bound[] = { "min", "max", "step" };
 	for (int i = 0; is_bool && i < 3; i++)
 		if (child_of(item, bound[i]))
-			fault_in(l, at, item, bound[i],
-				"a bool cannot have %s", bound[i]);
+			fault_in(l, at, item, bound[i], "a bool cannot have %s",
+			    bound[i]);
 	const cJSON *step = child_of(item, "step");
 	if (u->type == VALUE_INT && step && kind_of(l, step) != DOC_INTEGER)
 		fault_in(l, at, item, "step", "the step of an int must be an integer");
@@ -50,8 +50,7 @@ void check_uniform(struct loader *l, const cJSON *item, const struct at *at,
 	}
 	if (l->nfault != before)
 		return;
-	for (int i = 0; u->has_min && u->has_max
-		&& i < value_components(u->type); i++) {
+	for (int i = 0; u->has_min && u->has_max && i < value_components(u->type); i++) {
 		int is_int = u->type == VALUE_INT;
 		if (is_int ? u->min.i > u->max.i : u->min.f[i] > u->max.f[i]) {
 			fault_in(l, at, item, "min", "min is greater than max");
@@ -63,8 +62,7 @@ void check_uniform(struct loader *l, const cJSON *item, const struct at *at,
 		l->uniform_ok[u - l->m->uniform] = 1;
 }
 
-void check_asset(struct loader *l, const cJSON *item, const struct at *at,
-	void *out)
+void check_asset(struct loader *l, const cJSON *item, const struct at *at, void *out)
 {
 	const struct asset *asset = out;
 	(void)item, (void)at;
@@ -72,19 +70,19 @@ void check_asset(struct loader *l, const cJSON *item, const struct at *at,
 }
 
 /* One name has one size, 64 names at most. */
-void check_storage(struct loader *l, const cJSON *item, const struct at *at,
-	void *out)
+void check_storage(struct loader *l, const cJSON *item, const struct at *at, void *out)
 {
 	const struct storage *s = out;
 	size_t i = map_gets(&l->storage, s->name);
 	if (i != MAP_NONE) {
 		if (l->storage_size[i] != s->size)
-			fault_in(l, at, item, "size", "storage buffer '%s' has "
-				"%llu bytes in another pass", s->name,
-				(unsigned long long)l->storage_size[i]);
+			fault_in(l, at, item, "size",
+			    "storage buffer '%s' has "
+			    "%llu bytes in another pass",
+			    s->name, (unsigned long long)l->storage_size[i]);
 	} else if (l->storage.nentry == LIMIT_STORAGE_NAMES) {
 		fault_in(l, at, item, "name", "more than %d storage buffers",
-			LIMIT_STORAGE_NAMES);
+		    LIMIT_STORAGE_NAMES);
 	} else {
 		l->storage_size[l->storage.nentry] = s->size;
 		map_puts(&l->storage, s->name, l->storage.nentry);
@@ -92,23 +90,21 @@ void check_storage(struct loader *l, const cJSON *item, const struct at *at,
 }
 
 /* What an input can be told wrong by alone, without the pass that it reads. */
-void check_input(struct loader *l, const cJSON *item, const struct at *at,
-	void *out)
+void check_input(struct loader *l, const cJSON *item, const struct at *at, void *out)
 {
 	const struct input_ref *input = out;
 	const cJSON *kind = child_of(item, "kind");
-	if (kind && strcmp(kind->valuestring, input_kind_name(input->kind)) != 0
-		&& (input->asset < 0 || l->asset_ok[input->asset]))
+	if (kind && strcmp(kind->valuestring, input_kind_name(input->kind)) != 0 &&
+	    (input->asset < 0 || l->asset_ok[input->asset]))
 		fault_in(l, at, item, "kind", "source '%s' is of kind '%s'",
-			child_of(item, "source")->valuestring,
-			input_kind_name(input->kind));
+		    child_of(item, "source")->valuestring, input_kind_name(input->kind));
 	if (input->kind != INPUT_PASS && input->output)
 		fault_in(l, at, item, "output", "only passes have outputs");
 	if (input->kind != INPUT_PASS && input->is_previous)
 		fault_in(l, at, item, "frame", "only passes have a previous frame");
 	if (input->is_previous && input->output)
 		fault_in(l, at, item, "output",
-			"only output 0 can be read at the previous frame");
+		    "only output 0 can be read at the previous frame");
 }
 
 static int is_sized_kind(enum pass_kind kind)
@@ -117,50 +113,46 @@ static int is_sized_kind(enum pass_kind kind)
 }
 
 /* Whether a pass may, or must, have a size depends on its kind. */
-static void check_pass_size(struct loader *l, const cJSON *item,
-	const struct at *at, const struct pass *pass)
+static void check_pass_size(struct loader *l, const cJSON *item, const struct at *at,
+    const struct pass *pass)
 {
 	const char *kind = pass_kind_name(pass->kind);
 	const char *missing = pass->width ? "height" : "width";
 	if (!pass->width != !pass->height)
 		fault_in(l, at, item, pass->width ? "width" : "height",
-			"%s needs %s as well", pass->width ? "width" : "height",
-			missing);
+		    "%s needs %s as well", pass->width ? "width" : "height", missing);
 	else if (pass->width && !is_sized_kind(pass->kind))
 		fault_in(l, at, item, "width",
-			"a pass of kind '%s' cannot have a size of its own", kind);
+		    "a pass of kind '%s' cannot have a size of its own", kind);
 	else if (!pass->width && pass->kind == PASS_COMPUTE)
-		fault_in(l, at, item, "kind",
-			"a compute pass needs width and height");
+		fault_in(l, at, item, "kind", "a compute pass needs width and height");
 	if (pass->format != FORMAT_RGBA32F && !is_sized_kind(pass->kind))
 		fault_in(l, at, item, "format",
-			"a pass of kind '%s' cannot have a format of its own", kind);
+		    "a pass of kind '%s' cannot have a format of its own", kind);
 	if (pass->nextra_output && !is_sized_kind(pass->kind))
 		fault_in(l, at, item, "extra_outputs",
-			"a pass of kind '%s' cannot have extra outputs", kind);
+		    "a pass of kind '%s' cannot have extra outputs", kind);
 	if (pass->iterations != 1 && pass->kind != PASS_COMPUTE)
 		fault_in(l, at, item, "iterations",
-			"only compute passes can have iterations");
+		    "only compute passes can have iterations");
 	if (child_of(item, "local_size") && pass->kind != PASS_COMPUTE)
 		fault_in(l, at, item, "local_size",
-			"only compute passes have a local_size");
+		    "only compute passes have a local_size");
 	if (child_of(item, "duration") && pass->kind != PASS_SOUND)
-		fault_in(l, at, item, "duration",
-			"only sound passes have a duration");
+		fault_in(l, at, item, "duration", "only sound passes have a duration");
 }
 
-void check_pass(struct loader *l, const cJSON *item, const struct at *at,
-	void *out)
+void check_pass(struct loader *l, const cJSON *item, const struct at *at, void *out)
 {
 	struct pass *pass = out;
 	check_pass_size(l, item, at, pass);
 	for (size_t i = 0; i < pass->nstorage; i++)
 		for (size_t k = 0; k < i; k++)
-			if (pass->storage[k].binding == pass->storage[i].binding
-				&& pass->storage[k].name && pass->storage[i].name) {
+			if (pass->storage[k].binding == pass->storage[i].binding &&
+			    pass->storage[k].name && pass->storage[i].name) {
 				fault_in(l, at, item, "storage",
-					"binding %u is used twice",
-					(unsigned)pass->storage[i].binding);
+				    "binding %u is used twice",
+				    (unsigned)pass->storage[i].binding);
 				i = k = pass->nstorage;
 			}
 	unsigned channels = 0;
@@ -169,14 +161,13 @@ void check_pass(struct loader *l, const cJSON *item, const struct at *at,
 	for (size_t i = 0; i < pass->ninput; i++, input = input->next) {
 		unsigned bit = 1u << pass->input[i].channel;
 		struct at here = { &list, NULL, i };
-		const cJSON *channel = cJSON_IsObject(input)
-			? child_of(input, "channel") : NULL;
-		if (channel && kind_of(l, channel) == DOC_INTEGER
-			&& channel->valuedouble == pass->input[i].channel) {
+		const cJSON *channel =
+		    cJSON_IsObject(input) ? child_of(input, "channel") : NULL;
+		if (channel && kind_of(l, channel) == DOC_INTEGER &&
+		    channel->valuedouble == pass->input[i].channel) {
 			if (channels & bit)
 				fault_in(l, &here, input, "channel",
-					"channel %d is used twice",
-					pass->input[i].channel);
+				    "channel %d is used twice", pass->input[i].channel);
 			channels |= bit;
 		}
 	}
@@ -188,40 +179,39 @@ void check_pass(struct loader *l, const cJSON *item, const struct at *at,
 }
 
 /* What a preset changes has to exist in a pass of that kind. */
-void check_preset_pass(struct loader *l, const cJSON *item,
-	const struct at *at, void *out)
+void check_preset_pass(struct loader *l, const cJSON *item, const struct at *at,
+    void *out)
 {
 	const struct preset_pass *p = out;
 	if (!p->width != !p->height)
 		fault_in(l, at, item, p->width ? "width" : "height",
-			"%s needs %s as well", p->width ? "width" : "height",
-			p->width ? "height" : "width");
+		    "%s needs %s as well", p->width ? "width" : "height",
+		    p->width ? "height" : "width");
 	if (!l->pass_ok[p->pass])
 		return;
 	enum pass_kind kind = l->m->pass[p->pass].kind;
 	if (p->width && p->height && !is_sized_kind(kind))
 		fault_in(l, at, item, "width",
-			"a pass of kind '%s' cannot have a size of its own",
-			pass_kind_name(kind));
+		    "a pass of kind '%s' cannot have a size of its own",
+		    pass_kind_name(kind));
 	if (p->iterations && kind != PASS_COMPUTE)
 		fault_in(l, at, item, "iterations",
-			"only compute passes can have iterations");
+		    "only compute passes can have iterations");
 	if (p->local_size[0] && kind != PASS_COMPUTE)
 		fault_in(l, at, item, "local_size",
-			"only compute passes have a local_size");
+		    "only compute passes have a local_size");
 }
 
-void check_preset(struct loader *l, const cJSON *item, const struct at *at,
-	void *out)
+void check_preset(struct loader *l, const cJSON *item, const struct at *at, void *out)
 {
 	const struct preset *preset = out;
 	double width = round(l->m->width * preset->render_scale);
 	double height = round(l->m->height * preset->render_scale);
-	if (!(width >= 1 && width <= LIMIT_SIZE && height >= 1
-		&& height <= LIMIT_SIZE))
-		fault_in(l, at, item, "render_scale", "the scaled size would "
-			"be %.0f x %.0f (each side must be 1 to %d)", width, height,
-			LIMIT_SIZE);
+	if (!(width >= 1 && width <= LIMIT_SIZE && height >= 1 && height <= LIMIT_SIZE))
+		fault_in(l, at, item, "render_scale",
+		    "the scaled size would "
+		    "be %.0f x %.0f (each side must be 1 to %d)",
+		    width, height, LIMIT_SIZE);
 }
 
 static int compare_steps(const void *a, const void *b)
@@ -231,15 +221,15 @@ static int compare_steps(const void *a, const void *b)
 }
 
 /* No frame twice; then sorted. */
-static void check_timeline(struct loader *l, const cJSON *table,
-	const struct at *at, struct timeline *timeline)
+static void check_timeline(struct loader *l, const cJSON *table, const struct at *at,
+    struct timeline *timeline)
 {
 	struct map seen = MAP_INIT;
 	const cJSON *list = child_of(table, "timeline");
 	struct at here = { at, "timeline", 0 };
 	size_t i = 0;
 	for (const cJSON *c = list && cJSON_IsArray(list) ? list->child : NULL; c;
-		c = c->next, i++) {
+	     c = c->next, i++) {
 		struct at step = { &here, NULL, i };
 		const cJSON *frame = cJSON_IsObject(c) ? child_of(c, "frame") : NULL;
 		if (!frame || kind_of(l, frame) != DOC_INTEGER)
@@ -247,17 +237,16 @@ static void check_timeline(struct loader *l, const cJSON *table,
 		long long v = doc_integer(l->doc, frame);
 		if (!map_put(&seen, &v, sizeof v, i))
 			fault_in(l, &step, c, "frame",
-				"frame %lld is listed twice in the timeline", v);
+			    "frame %lld is listed twice in the timeline", v);
 	}
 	map_release(&seen);
 	if (timeline->nstep)
 		qsort(timeline->step, timeline->nstep, sizeof *timeline->step,
-			compare_steps);
+		    compare_steps);
 }
 
 /* frame, time and frames exclude each other. Returns how many there are. */
-static int check_exclusive(struct loader *l, const cJSON *item,
-	const struct at *at)
+static int check_exclusive(struct loader *l, const cJSON *item, const struct at *at)
 {
 	static const char *const key[] = { "frames", "frame", "time" };
 	const char *first = NULL;
@@ -266,37 +255,37 @@ static int check_exclusive(struct loader *l, const cJSON *item,
 		if (!child_of(item, key[i]))
 			continue;
 		if (n++)
-			fault_in(l, at, item, key[i], "'%s' and '%s' are mutually "
-				"exclusive", first, key[i]);
+			fault_in(l, at, item, key[i],
+			    "'%s' and '%s' are mutually "
+			    "exclusive",
+			    first, key[i]);
 		else
 			first = key[i];
 	}
 	return n;
 }
 
-void check_when(struct loader *l, const cJSON *item, const struct at *at,
-	double fps, int **frame, size_t *nframe)
+void check_when(struct loader *l, const cJSON *item, const struct at *at, double fps,
+    int **frame, size_t *nframe)
 {
 	const cJSON *one = child_of(item, "frame");
 	const cJSON *time = child_of(item, "time");
 	if (check_exclusive(l, item, at) != 1)
 		return;
 	if (one)
-		frames_add(frame, nframe, (int)one->valuedouble,
-			(int)one->valuedouble, 1);
+		frames_add(frame, nframe, (int)one->valuedouble, (int)one->valuedouble,
+		    1);
 	if (!time)
 		return;
 	int f = frame_of_time(time->valuedouble, fps);
 	if (f > LIMIT_FRAME)
 		fault_in(l, at, item, "time",
-			"the time is beyond frame %d, the last possible",
-			LIMIT_FRAME);
+		    "the time is beyond frame %d, the last possible", LIMIT_FRAME);
 	else
 		frames_add(frame, nframe, f, f, 1);
 }
 
-void check_trace(struct loader *l, const cJSON *item, const struct at *at,
-	void *out)
+void check_trace(struct loader *l, const cJSON *item, const struct at *at, void *out)
 {
 	struct trace *trace = out;
 	double fps = trace->fps > 0 ? trace->fps : l->m->fps;
@@ -315,9 +304,8 @@ void check_trace(struct loader *l, const cJSON *item, const struct at *at,
 }
 
 /* What an input asks of the pass it reads. */
-static void check_link(struct loader *l, const struct at *at,
-	const cJSON *item, const struct pass *reader,
-	const struct input_ref *input)
+static void check_link(struct loader *l, const struct at *at, const cJSON *item,
+    const struct pass *reader, const struct input_ref *input)
 {
 	const struct pass *source = &l->m->pass[input->pass];
 	if (source->kind == PASS_SOUND) {
@@ -325,14 +313,13 @@ static void check_link(struct loader *l, const struct at *at,
 		return;
 	}
 	if (reader->kind == PASS_SOUND)
-		fault_in(l, at, item, "source",
-			"a sound pass cannot read other passes");
+		fault_in(l, at, item, "source", "a sound pass cannot read other passes");
 	if (source->kind == PASS_IMAGE && input->is_previous)
 		fault_in(l, at, item, "frame",
-			"the image pass has no previous frame to read");
+		    "the image pass has no previous frame to read");
 	if (input->output > source->nextra_output)
 		fault_in(l, at, item, "output", "pass '%s' has outputs 0 to %d",
-			source->name, source->nextra_output);
+		    source->name, source->nextra_output);
 }
 
 static void check_links(struct loader *l, const cJSON *root)
@@ -341,16 +328,14 @@ static void check_links(struct loader *l, const cJSON *root)
 	const cJSON *pass = m->npass ? child_of(root, "pass")->child : NULL;
 	struct at passes = { NULL, "pass", 0 };
 	for (size_t p = 0; p < m->npass; p++, pass = pass->next) {
-		const cJSON *input = m->pass[p].ninput
-			? child_of(pass, "input")->child : NULL;
+		const cJSON *input =
+		    m->pass[p].ninput ? child_of(pass, "input")->child : NULL;
 		struct at at_pass = { &passes, NULL, p };
 		struct at inputs = { &at_pass, "input", 0 };
-		for (size_t i = 0; i < m->pass[p].ninput;
-			i++, input = input->next) {
+		for (size_t i = 0; i < m->pass[p].ninput; i++, input = input->next) {
 			const struct input_ref *ref = &m->pass[p].input[i];
 			struct at here = { &inputs, NULL, i };
-			if (ref->pass >= 0 && l->pass_ok[p]
-				&& l->pass_ok[ref->pass])
+			if (ref->pass >= 0 && l->pass_ok[p] && l->pass_ok[ref->pass])
 				check_link(l, &here, input, &m->pass[p], ref);
 		}
 	}
@@ -358,7 +343,7 @@ static void check_links(struct loader *l, const cJSON *root)
 
 struct cycle_search {
 	struct loader *l;
-	unsigned char *state;	/* a pass each: 0 new, 1 on the path, 2 done */
+	unsigned char *state; /* a pass each: 0 new, 1 on the path, 2 done */
 	int path[LIMIT_PASSES];
 	int npath;
 };
@@ -370,7 +355,7 @@ static int ends_in_toml(const char *name)
 }
 
 static void report_cycle(struct cycle_search *s, const struct input_ref *ref,
-	size_t index)
+    size_t index)
 {
 	const struct manifest *m = s->l->m;
 	int from = s->npath - 1;
@@ -391,14 +376,17 @@ static void report_cycle(struct cycle_search *s, const struct input_ref *ref,
 	for (size_t i = index; i; i--)
 		item = item->next;
 	if (m->pass[s->path[s->npath - 1]].name && from == s->npath - 1)
-		fault_in(s->l, &input, item, "source", "pass '%s' reads its own "
-			"current frame; use %s", m->pass[ref->pass].name,
-			ends_in_toml(s->l->doc->name) ? "frame = \"previous\""
-			: "\"frame\": \"previous\"");
+		fault_in(s->l, &input, item, "source",
+		    "pass '%s' reads its own "
+		    "current frame; use %s",
+		    m->pass[ref->pass].name,
+		    ends_in_toml(s->l->doc->name) ? "frame = \"previous\""
+						  : "\"frame\": \"previous\"");
 	else
-		fault_in(s->l, &input, item, "source", "passes read each other at the "
-		"current frame: %s; one of them must read the previous frame",
-		buf_str(&text));
+		fault_in(s->l, &input, item, "source",
+		    "passes read each other at the "
+		    "current frame: %s; one of them must read the previous frame",
+		    buf_str(&text));
 	buf_release(&text);
 }
 
@@ -446,29 +434,31 @@ static void check_kinds(struct loader *l, const cJSON *root)
 		if (m->pass[p].kind != PASS_IMAGE)
 			continue;
 		if (m->image >= 0)
-			fault(l, &at, list, "exactly one pass must be of kind 'image', "
-				"but both '%s' and '%s' are", m->pass[m->image].name,
-				m->pass[p].name);
+			fault(l, &at, list,
+			    "exactly one pass must be of kind 'image', "
+			    "but both '%s' and '%s' are",
+			    m->pass[m->image].name, m->pass[p].name);
 		else
 			m->image = (int)p;
 	}
 	if (m->npass && m->image < 0)
 		fault(l, &at, list, "one pass must be of kind 'image'");
 	if (nbuffer > LIMIT_STATE_BUFFERS)
-		fault(l, &at, list, "too many buffer and compute passes (%d, "
-			"at most %d)", nbuffer, LIMIT_STATE_BUFFERS);
+		fault(l, &at, list,
+		    "too many buffer and compute passes (%d, "
+		    "at most %d)",
+		    nbuffer, LIMIT_STATE_BUFFERS);
 }
 
 /* A name that the text around pass p cannot spare, though others can. */
-static const char *name_fault(const struct manifest *m, size_t p,
-	const char *name)
+static const char *name_fault(const struct manifest *m, size_t p, const char *name)
 {
 	const struct pass *pass = &m->pass[p];
 	const char *why = NULL;
 	if (pass->kind == PASS_COMPUTE || pass->nstorage)
 		why = word_fault(name, WORD_IN_GLSL);
-	if (pass->kind == PASS_COMPUTE
-		&& (strcmp(name, "all") == 0 || strcmp(name, "lessThan") == 0))
+	if (pass->kind == PASS_COMPUTE &&
+	    (strcmp(name, "all") == 0 || strcmp(name, "lessThan") == 0))
 		why = "is needed by the generated text";
 	if (pass->kind == PASS_CUBEMAP && strcmp(name, "normalize") == 0)
 		why = "is needed by the generated text";
@@ -488,14 +478,13 @@ static void check_names(struct loader *l, const cJSON *root)
 			why = name_fault(m, p, name);
 			if (why)
 				fault_in(l, &here, item, "name",
-					"'%s' %s around pass '%s'", name, why,
-					m->pass[p].name ? m->pass[p].name : "");
+				    "'%s' %s around pass '%s'", name, why,
+				    m->pass[p].name ? m->pass[p].name : "");
 		}
 	}
 }
 
-void check_root(struct loader *l, const cJSON *root, const struct at *at,
-	void *out)
+void check_root(struct loader *l, const cJSON *root, const struct at *at, void *out)
 {
 	struct manifest *m = out;
 	check_kinds(l, root);

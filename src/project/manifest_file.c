@@ -13,7 +13,9 @@
 int manifest_find(struct tree *tree, char **path, struct err *err)
 {
 	static const char *const name[] = {
-		"stbuild.json", "stbuild.toml", "ShaderToy.toml"
+		"stbuild.json",
+		"stbuild.toml",
+		"ShaderToy.toml",
 	};
 	char *found = NULL;
 	for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
@@ -53,8 +55,8 @@ static const char *why_no_file(enum tree_kind kind)
 
 struct looker {
 	struct tree *tree;
-	struct inputs *inputs;	/* or null */
-	struct map seen;	/* paths that were fine */
+	struct inputs *inputs; /* or null */
+	struct map seen;       /* paths that were fine */
 };
 
 /* Notes a file or folder of the manifest; STATUS_INPUT when it is none. */
@@ -79,11 +81,10 @@ static int look(void *data, const char *path, int is_folder, struct err *err)
 		if (kind == TREE_ABSENT && looker->inputs)
 			inputs_add(looker->inputs, normal, NULL);
 		if (kind == TREE_OTHER && resolved)
-			err_set(err, STATUS_INPUT, "%s '%s' is %s", what, path,
-				resolved);
+			err_set(err, STATUS_INPUT, "%s '%s' is %s", what, path, resolved);
 		else
 			err_set(err, STATUS_INPUT, "%s '%s' %s", what, path,
-				why_no_file(kind));
+			    why_no_file(kind));
 		goto out;
 	}
 	if (looker->inputs) {
@@ -101,18 +102,18 @@ out:
 
 /* Reads the bytes of the manifest. */
 static int read_bytes(struct tree *tree, const char *path, struct buf *out,
-	struct sha256 *sha, struct err *err)
+    struct sha256 *sha, struct err *err)
 {
 	enum tree_kind kind;
 	char *resolved = NULL;
 	int result = tree_lookup(tree, path, &kind, &resolved, err);
 	if (!result && kind != TREE_FILE) {
-		result = err_set(err, STATUS_INPUT, "manifest '%s' in %s %s",
-			path, tree->name, why_no_file(kind));
+		result = err_set(err, STATUS_INPUT, "manifest '%s' in %s %s", path,
+		    tree->name, why_no_file(kind));
 		err_place(err, path, 0, 0, NULL);
 	} else if (!result) {
-		result = tree_read_hashed(tree, resolved, LIMIT_MANIFEST_BYTES, out,
-			sha, err);
+		result =
+		    tree_read_hashed(tree, resolved, LIMIT_MANIFEST_BYTES, out, sha, err);
 	}
 	free(resolved);
 	return result;
@@ -125,7 +126,7 @@ static int ends_with(const char *s, const char *end)
 }
 
 int manifest_load(struct tree *tree, const char *path, struct inputs *inputs,
-	struct manifest *out, struct errs *errs)
+    struct manifest *out, struct errs *errs)
 {
 	struct buf text = BUF_INIT;
 	struct doc doc = { 0 };
@@ -142,22 +143,25 @@ int manifest_load(struct tree *tree, const char *path, struct inputs *inputs,
 		inputs_add(inputs, normal, &sha);
 	if (strspn(buf_str(&text), " \t\r\n") == text.len) {
 		errs_add(errs, STATUS_INPUT, path, 1, 1, NULL,
-			"unexpected end of file (the manifest is empty)");
+		    "unexpected end of file (the manifest is empty)");
 		goto out;
 	}
 	if (ends_with(path, ".toml")
 		? toml_read(path, buf_str(&text), text.len, &doc, &err)
-		: json_read(path, buf_str(&text), text.len, JSON_COMMENTS, &doc,
-			&err)) {
+		: json_read(path, buf_str(&text), text.len, JSON_COMMENTS, &doc, &err)) {
 		errs_take(errs, &err);
 		goto out;
 	}
 	struct loader l = {
-		.doc = &doc, .errs = errs, .look = look, .look_data = &looker
+		.doc = &doc,
+		.errs = errs,
+		.look = look,
+		.look_data = &looker,
 	};
 	result = manifest_load_doc(&l,
-		strcmp(fs_basename(path), "ShaderToy.toml") == 0
-		? DIALECT_GLSL : DIALECT_ESSL, out);
+	    strcmp(fs_basename(path), "ShaderToy.toml") == 0 ? DIALECT_GLSL
+							     : DIALECT_ESSL,
+	    out);
 	if (!result)
 		out->sha = sha;
 out:

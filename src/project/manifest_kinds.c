@@ -12,7 +12,7 @@
 #include "util/mem.h"
 
 void load_frames(struct loader *l, const struct key *key, const cJSON *item,
-	const struct at *at, void *out)
+    const struct at *at, void *out)
 {
 	size_t n = 0, i = 0;
 	int *frame = NULL;
@@ -31,8 +31,9 @@ void load_frames(struct loader *l, const struct key *key, const cJSON *item,
 			frames_add(&frame, &n, (int)v, (int)v, 1);
 		}
 		if (n > LIMIT_FRAME_LIST || l->nframe + n > LIMIT_FRAMES_IN_ALL) {
-			fault(l, at, item, "too many frames in the manifest's "
-				"lists");
+			fault(l, at, item,
+			    "too many frames in the manifest's "
+			    "lists");
 			break;
 		}
 	}
@@ -49,8 +50,8 @@ void load_frames(struct loader *l, const struct key *key, const cJSON *item,
 	*(size_t *)member(out, key->count) = n;
 }
 
-void load_resolutions(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+void load_resolutions(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	size_t n, i = 0;
 	if (load_list(l, at, item, key->max, &n))
@@ -59,7 +60,7 @@ void load_resolutions(struct loader *l, const struct key *key,
 		fault(l, at, item, "expected at least one pair of numbers");
 		return;
 	}
-	int (*size)[2] = xcalloc(n, sizeof *size);
+	int(*size)[2] = xcalloc(n, sizeof *size);
 	memcpy(member(out, key->to), &size, sizeof size);
 	*(size_t *)member(out, key->count) = n;
 	for (const cJSON *c = item->child; c; c = c->next, i++) {
@@ -69,8 +70,10 @@ void load_resolutions(struct loader *l, const struct key *key,
 		if (load_list(l, &here, c, HUGE_VAL, &two))
 			continue;
 		if (two != 2) {
-			fault(l, &here, c, "expected a width and a height, "
-				"got %zu numbers", two);
+			fault(l, &here, c,
+			    "expected a width and a height, "
+			    "got %zu numbers",
+			    two);
 			continue;
 		}
 		for (const cJSON *x = c->child; x; x = x->next, k++) {
@@ -84,13 +87,25 @@ void load_resolutions(struct loader *l, const struct key *key,
 static int two_digits(const char *s)
 {
 	return isdigit((unsigned char)s[0]) && isdigit((unsigned char)s[1])
-		? (s[0] - '0') * 10 + s[1] - '0' : -1;
+	    ? (s[0] - '0') * 10 + s[1] - '0'
+	    : -1;
 }
 
 static int days_in_month(int year, int month)
 {
 	static const int days[] = {
-		31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31
+		31,
+		28,
+		31,
+		30,
+		31,
+		30,
+		31,
+		31,
+		30,
+		31,
+		30,
+		31,
 	};
 	int is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 	return days[month - 1] + (month == 2 && is_leap);
@@ -110,14 +125,13 @@ static int date_parse(const char *s, struct date *out)
 	d.year += high * 100;
 	if ((d.month = two_digits(s + 5)) < 1 || d.month > 12 || s[7] != '-')
 		return -1;
-	if ((d.day = two_digits(s + 8)) < 1
-		|| d.day > days_in_month(d.year, d.month))
+	if ((d.day = two_digits(s + 8)) < 1 || d.day > days_in_month(d.year, d.month))
 		return -1;
 	s += 10;
 	if (*s) {
-		if (!strchr("Tt ", *s) || (d.hour = two_digits(s + 1)) < 0
-			|| d.hour > 23 || s[3] != ':'
-			|| (d.minute = two_digits(s + 4)) < 0 || d.minute > 59)
+		if (!strchr("Tt ", *s) || (d.hour = two_digits(s + 1)) < 0 ||
+		    d.hour > 23 || s[3] != ':' || (d.minute = two_digits(s + 4)) < 0 ||
+		    d.minute > 59)
 			return -1;
 		s += 6;
 		int second = 0;
@@ -134,8 +148,8 @@ static int date_parse(const char *s, struct date *out)
 				s += 1 + n;
 			}
 		}
-		if (strcmp(s, "") != 0 && strcmp(s, "Z") != 0 && strcmp(s, "z") != 0
-			&& strcmp(s, "+00:00") != 0 && strcmp(s, "-00:00") != 0)
+		if (strcmp(s, "") != 0 && strcmp(s, "Z") != 0 && strcmp(s, "z") != 0 &&
+		    strcmp(s, "+00:00") != 0 && strcmp(s, "-00:00") != 0)
 			return -1;
 	}
 	*out = d;
@@ -143,40 +157,37 @@ static int date_parse(const char *s, struct date *out)
 }
 
 void load_date(struct loader *l, const struct key *key, const cJSON *item,
-	const struct at *at, void *out)
+    const struct at *at, void *out)
 {
-	if (!cJSON_IsString(item)
-		|| date_parse(item->valuestring, member(out, key->to)))
+	if (!cJSON_IsString(item) || date_parse(item->valuestring, member(out, key->to)))
 		expected(l, at, item,
-			"a date and time in UTC such as 2000-01-01T00:00:00Z");
+		    "a date and time in UTC such as 2000-01-01T00:00:00Z");
 }
 
 void load_bytes(struct loader *l, const struct key *key, const cJSON *item,
-	const struct at *at, void *out)
+    const struct at *at, void *out)
 {
 	uint64_t *to = member(out, key->to);
-	if (kind_of(l, item) == DOC_INTEGER && item->valuedouble >= 0
-		&& item->valuedouble <= 9007199254740992.0)
+	if (kind_of(l, item) == DOC_INTEGER && item->valuedouble >= 0 &&
+	    item->valuedouble <= 9007199254740992.0)
 		*to = (uint64_t)item->valuedouble;
 	else if (!cJSON_IsString(item) || bytes_parse(item->valuestring, to))
-		expected(l, at, item,
-			"a number of bytes, or a string such as \"10GiB\"");
+		expected(l, at, item, "a number of bytes, or a string such as \"10GiB\"");
 }
 
 void load_age(struct loader *l, const struct key *key, const cJSON *item,
-	const struct at *at, void *out)
+    const struct at *at, void *out)
 {
 	double *to = member(out, key->to);
-	if (kind_of(l, item) == DOC_INTEGER && item->valuedouble >= 0
-		&& item->valuedouble <= 1e12)
+	if (kind_of(l, item) == DOC_INTEGER && item->valuedouble >= 0 &&
+	    item->valuedouble <= 1e12)
 		*to = item->valuedouble;
 	else if (!cJSON_IsString(item) || age_parse(item->valuestring, to))
-		expected(l, at, item,
-			"a number of seconds, or a string such as \"30d\"");
+		expected(l, at, item, "a number of seconds, or a string such as \"30d\"");
 }
 
-void load_checkpoint(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+void load_checkpoint(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	struct manifest *m = out;
 	(void)key;
@@ -184,18 +195,17 @@ void load_checkpoint(struct loader *l, const struct key *key,
 		m->checkpoint = CHECKPOINT_AUTO;
 	} else if (cJSON_IsString(item) && strcmp(item->valuestring, "off") == 0) {
 		m->checkpoint = CHECKPOINT_OFF;
-	} else if (kind_of(l, item) == DOC_INTEGER && item->valuedouble >= 1
-		&& item->valuedouble <= LIMIT_FRAME) {
+	} else if (kind_of(l, item) == DOC_INTEGER && item->valuedouble >= 1 &&
+	    item->valuedouble <= LIMIT_FRAME) {
 		m->checkpoint = CHECKPOINT_EVERY;
 		m->checkpoint_every = (int)item->valuedouble;
 	} else {
-		expected(l, at, item,
-			"\"auto\", \"off\" or a number of frames");
+		expected(l, at, item, "\"auto\", \"off\" or a number of frames");
 	}
 }
 
 void load_mouse(struct loader *l, const struct key *key, const cJSON *item,
-	const struct at *at, void *out)
+    const struct at *at, void *out)
 {
 	struct value v;
 	if (load_value(l, at, item, VALUE_VEC4, &v))
@@ -209,16 +219,40 @@ static const struct {
 	const char *name;
 	int code;
 } known[] = {
-	{ "backspace", 8 }, { "tab", 9 }, { "enter", 13 },
-	{ "return", 13 }, { "shift", 16 }, { "ctrl", 17 },
-	{ "control", 17 }, { "alt", 18 }, { "pause", 19 },
-	{ "capslock", 20 }, { "esc", 27 }, { "escape", 27 },
-	{ "space", 32 }, { "pageup", 33 }, { "pagedown", 34 },
-	{ "end", 35 }, { "home", 36 }, { "left", 37 }, { "up", 38 },
-	{ "right", 39 }, { "down", 40 }, { "insert", 45 },
-	{ "delete", 46 }, { " ", 32 }, { ";", 186 }, { "=", 187 },
-	{ ",", 188 }, { "-", 189 }, { ".", 190 }, { "/", 191 },
-	{ "`", 192 }, { "[", 219 }, { "\\", 220 }, { "]", 221 },
+	{ "backspace", 8 },
+	{ "tab", 9 },
+	{ "enter", 13 },
+	{ "return", 13 },
+	{ "shift", 16 },
+	{ "ctrl", 17 },
+	{ "control", 17 },
+	{ "alt", 18 },
+	{ "pause", 19 },
+	{ "capslock", 20 },
+	{ "esc", 27 },
+	{ "escape", 27 },
+	{ "space", 32 },
+	{ "pageup", 33 },
+	{ "pagedown", 34 },
+	{ "end", 35 },
+	{ "home", 36 },
+	{ "left", 37 },
+	{ "up", 38 },
+	{ "right", 39 },
+	{ "down", 40 },
+	{ "insert", 45 },
+	{ "delete", 46 },
+	{ " ", 32 },
+	{ ";", 186 },
+	{ "=", 187 },
+	{ ",", 188 },
+	{ "-", 189 },
+	{ ".", 190 },
+	{ "/", 191 },
+	{ "`", 192 },
+	{ "[", 219 },
+	{ "\\", 220 },
+	{ "]", 221 },
 	{ "'", 222 },
 };
 
@@ -251,7 +285,7 @@ static int key_code(const char *name)
 }
 
 void load_keys(struct loader *l, const struct key *key, const cJSON *item,
-	const struct at *at, void *out)
+    const struct at *at, void *out)
 {
 	size_t n, i = 0;
 	if (load_list(l, at, item, key->max, &n) || !n)
@@ -264,19 +298,20 @@ void load_keys(struct loader *l, const struct key *key, const cJSON *item,
 		int v = -1;
 		if (cJSON_IsString(c))
 			v = key_code(c->valuestring);
-		else if (kind_of(l, c) == DOC_INTEGER && c->valuedouble >= 0
-			&& c->valuedouble <= 255)
+		else if (kind_of(l, c) == DOC_INTEGER && c->valuedouble >= 0 &&
+		    c->valuedouble <= 255)
 			v = (int)c->valuedouble;
 		if (v < 0)
-			expected(l, &here, c, "a key code from 0 to 255 or a "
-				"key's name such as \"A\", \"left\", \"f1\"");
+			expected(l, &here, c,
+			    "a key code from 0 to 255 or a "
+			    "key's name such as \"A\", \"left\", \"f1\"");
 		else
 			code[i] = (uint8_t)v;
 	}
 }
 
 void load_budgets(struct loader *l, const struct key *key, const cJSON *item,
-	const struct at *at, void *out)
+    const struct at *at, void *out)
 {
 	size_t n = 0;
 	if (!cJSON_IsObject(item)) {
@@ -298,7 +333,7 @@ void load_budgets(struct loader *l, const struct key *key, const cJSON *item,
 }
 
 void load_set(struct loader *l, const struct key *key, const cJSON *item,
-	const struct at *at, void *out)
+    const struct at *at, void *out)
 {
 	size_t n = 0;
 	if (!cJSON_IsObject(item)) {
@@ -316,15 +351,13 @@ void load_set(struct loader *l, const struct key *key, const cJSON *item,
 		struct at here = { at, c->string, 0 };
 		size_t i = map_gets(&l->uniform, c->string);
 		if (i == MAP_NONE) {
-			unknown(l, &here, c, 1, "uniform", c->string,
-				l->uniform.entry, l->uniform.nentry,
-				sizeof *l->uniform.entry);
+			unknown(l, &here, c, 1, "uniform", c->string, l->uniform.entry,
+			    l->uniform.nentry, sizeof *l->uniform.entry);
 			continue;
 		}
 		const struct uniform *u = &l->m->uniform[i];
 		set->uniform = (int)i;
-		if (l->uniform_ok[i]
-			&& !load_value(l, &here, c, u->type, &set->value))
+		if (l->uniform_ok[i] && !load_value(l, &here, c, u->type, &set->value))
 			check_range(l, &here, c, u, &set->value);
 	}
 }

@@ -23,44 +23,42 @@ static int *int_at(void *out, const struct key *key)
 	return member(out, key->to);
 }
 
-static void load_int(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_int(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	long long v;
-	if (!load_integer(l, at, item, (long long)key->min, (long long)key->max,
-		&v) && key->to != KEY_NOWHERE)
+	if (!load_integer(l, at, item, (long long)key->min, (long long)key->max, &v) &&
+	    key->to != KEY_NOWHERE)
 		*int_at(out, key) = (int)v;
 }
 
-static void load_u32(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_u32(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	long long v;
-	if (!load_integer(l, at, item, (long long)key->min, (long long)key->max,
-		&v))
+	if (!load_integer(l, at, item, (long long)key->min, (long long)key->max, &v))
 		*(uint32_t *)member(out, key->to) = (uint32_t)v;
 }
 
-static void load_u64(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_u64(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	long long v;
-	if (!load_integer(l, at, item, (long long)key->min, (long long)key->max,
-		&v))
+	if (!load_integer(l, at, item, (long long)key->min, (long long)key->max, &v))
 		*(uint64_t *)member(out, key->to) = (uint64_t)v;
 }
 
-static void load_double(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_double(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	double v;
-	if (!load_number(l, at, item, key->min, key->max, key->flags & KEY_ABOVE,
-		&v) && key->to != KEY_NOWHERE)
+	if (!load_number(l, at, item, key->min, key->max, key->flags & KEY_ABOVE, &v) &&
+	    key->to != KEY_NOWHERE)
 		*(double *)member(out, key->to) = v;
 }
 
-static void load_bool(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_bool(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	if (!cJSON_IsBool(item))
 		expected(l, at, item, "true or false");
@@ -68,8 +66,8 @@ static void load_bool(struct loader *l, const struct key *key,
 		*int_at(out, key) = cJSON_IsTrue(item);
 }
 
-static int word_index(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at)
+static int word_index(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at)
 {
 	const char *text = load_text(l, at, item);
 	if (!text)
@@ -84,23 +82,22 @@ static int word_index(struct loader *l, const struct key *key,
 	if (found < 0) {
 		const char *near = suggest(text, key->word, (size_t)key->nword);
 		fault(l, at, item, "'%s' is not one of %s%s%s%s", text, buf_str(&all),
-			near ? "; did you mean '" : "", near ? near : "",
-			near ? "'?" : "");
+		    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	}
 	buf_release(&all);
 	return found;
 }
 
-static void load_word(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_word(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	int i = word_index(l, key, item, at);
 	if (i >= 0 && key->to != KEY_NOWHERE)
 		*int_at(out, key) = i;
 }
 
-static void load_formats(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_formats(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	struct pass *pass = out;
 	size_t n;
@@ -116,8 +113,8 @@ static void load_formats(struct loader *l, const struct key *key,
 	pass->nextra_output = i;
 }
 
-static void load_triple(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_triple(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	int *size = int_at(out, key);
 	long long v[3], product = 1;
@@ -130,22 +127,22 @@ static void load_triple(struct loader *l, const struct key *key,
 		return;
 	}
 	for (const cJSON *c = item->child; c; c = c->next, i++) {
-		if (load_integer(l, at, c, 1,
-			i == 2 ? 1 : LIMIT_LOCAL_INVOCATIONS, &v[i]))
+		if (load_integer(l, at, c, 1, i == 2 ? 1 : LIMIT_LOCAL_INVOCATIONS,
+			&v[i]))
 			return;
 		product *= v[i];
 	}
 	if (product > LIMIT_LOCAL_INVOCATIONS) {
 		fault(l, at, item, "%lld invocations exceed the limit of %d", product,
-			LIMIT_LOCAL_INVOCATIONS);
+		    LIMIT_LOCAL_INVOCATIONS);
 		return;
 	}
 	for (i = 0; i < 3; i++)
 		size[i] = (int)v[i];
 }
 
-static void load_range(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_range(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	double v[2];
 	int i = 0;
@@ -174,16 +171,15 @@ static void put_text(void *out, const struct key *key, const char *text)
 	*to = xstrdup(text);
 }
 
-static void load_string(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_string(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	const char *text = load_text(l, at, item);
 	if (text && key->to != KEY_NOWHERE)
 		put_text(out, key, text);
 }
 
-static const char *load_nonblank(struct loader *l, const cJSON *item,
-	const struct at *at)
+static const char *load_nonblank(struct loader *l, const cJSON *item, const struct at *at)
 {
 	const char *text = load_text(l, at, item);
 	if (text && !text[strspn(text, " \t\r\n")]) {
@@ -193,8 +189,8 @@ static const char *load_nonblank(struct loader *l, const cJSON *item,
 	return text;
 }
 
-static void load_name(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_name(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	const char *text = load_nonblank(l, item, at);
 	if (text)
@@ -202,47 +198,48 @@ static void load_name(struct loader *l, const struct key *key,
 }
 
 /* Takes the name; map leads from names to lines. */
-static void load_unique(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out, struct map *map,
-	const char *text)
+static void load_unique(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out, struct map *map, const char *text)
 {
 	size_t line = map_gets(map, text);
 	put_text(out, key, text);
 	if (line != MAP_NONE)
-		fault(l, at, item, "name '%s' is already used on line %zu",
-			text, line);
+		fault(l, at, item, "name '%s' is already used on line %zu", text, line);
 	else
 		map_puts(map, text, (size_t)doc_mark(l->doc, item)->line);
 }
 
-static void load_node_name(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_node_name(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	const char *text = load_nonblank(l, item, at);
 	if (!text)
 		return;
-	if (strcmp(text, "keyboard") == 0 || strcmp(text, "music") == 0
-		|| strcmp(text, "webcam") == 0)
-		fault(l, at, item, "'%s' is reserved for the input "
-			"device", text);
+	if (strcmp(text, "keyboard") == 0 || strcmp(text, "music") == 0 ||
+	    strcmp(text, "webcam") == 0)
+		fault(l, at, item,
+		    "'%s' is reserved for the input "
+		    "device",
+		    text);
 	else
 		load_unique(l, key, item, at, out, &l->name, text);
 }
 
-static void load_uniform_name(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_uniform_name(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	const char *text = load_text(l, at, item);
 	if (!text)
 		return;
-	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz"
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	size_t n = strspn(text,
+	    "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 	if (!n || text[n] || isdigit((unsigned char)*text)) {
 		fault(l, at, item, "'%s' is not a GLSL identifier", text);
 		return;
 	}
-	const char *why = word_fault(text, l->m->dialect == DIALECT_ESSL
-		? WORD_IN_ESSL : WORD_IN_GLSL);
+	const char *why =
+	    word_fault(text, l->m->dialect == DIALECT_ESSL ? WORD_IN_ESSL : WORD_IN_GLSL);
 	if (why) {
 		fault(l, at, item, "'%s' %s", text, why);
 		return;
@@ -259,23 +256,26 @@ static void load_uniform_name(struct loader *l, const struct key *key,
 	put_text(out, key, text);
 }
 
-static void load_trace_name(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_trace_name(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	const char *text = load_text(l, at, item);
 	if (!text)
 		return;
-	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz"
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+	size_t n = strspn(text,
+	    "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
 	if (!n || n > 64 || text[n] || !isalnum((unsigned char)*text))
-		fault(l, at, item, "'%.70s' is not a valid trace name (1-64 of "
-			"A-Z a-z 0-9 . _ -, starting with a letter or digit)", text);
+		fault(l, at, item,
+		    "'%.70s' is not a valid trace name (1-64 of "
+		    "A-Z a-z 0-9 . _ -, starting with a letter or digit)",
+		    text);
 	else
 		load_unique(l, key, item, at, out, &l->trace, text);
 }
 
-static void load_test_name(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_test_name(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	const char *text = load_nonblank(l, item, at);
 	if (text)
@@ -283,8 +283,7 @@ static void load_test_name(struct loader *l, const struct key *key,
 }
 
 /* A relative path inside the project. The caller's, or null after a fault. */
-static char *load_path_text(struct loader *l, const cJSON *item,
-	const struct at *at)
+static char *load_path_text(struct loader *l, const cJSON *item, const struct at *at)
 {
 	const char *text = load_text(l, at, item);
 	if (!text)
@@ -314,8 +313,8 @@ static char *load_path_text(struct loader *l, const cJSON *item,
 	return NULL;
 }
 
-static void load_path(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_path(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	char **to = member(out, key->to);
 	*to = load_path_text(l, item, at);
@@ -323,7 +322,7 @@ static void load_path(struct loader *l, const struct key *key,
 
 /* A file, or a folder, must be there; path may be null: it was a fault. */
 static void look_at(struct loader *l, const cJSON *item, const struct at *at,
-	const char *path, int is_folder)
+    const char *path, int is_folder)
 {
 	struct err err = ERR_INIT;
 	if (!path || !l->look || !l->look(l->look_data, path, is_folder, &err))
@@ -338,16 +337,16 @@ static void look_at(struct loader *l, const cJSON *item, const struct at *at,
 	err_release(&err);
 }
 
-static void load_file(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_file(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	load_path(l, key, item, at, out);
 	look_at(l, item, at, *(char **)member(out, key->to), 0);
 }
 
 /* Folders. */
-static void load_paths(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_paths(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	size_t n, i = 0;
 	if (load_list(l, at, item, key->max, &n) || !n)
@@ -364,43 +363,46 @@ static void load_paths(struct loader *l, const struct key *key,
 
 /* Kinds: references. */
 
-static void load_pass(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_pass(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	const char *text = load_text(l, at, item);
 	if (text)
 		*int_at(out, key) = load_pass_name(l, at, item, 0, text);
 }
 
-static void load_preset(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_preset(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	const char *text = load_text(l, at, item);
 	if (!text)
 		return;
 	if (map_gets(&l->preset, text) == MAP_NONE)
-		unknown(l, at, item, 0, "preset", text, l->preset.entry,
-			l->preset.nentry, sizeof *l->preset.entry);
+		unknown(l, at, item, 0, "preset", text, l->preset.entry, l->preset.nentry,
+		    sizeof *l->preset.entry);
 	put_text(out, key, text);
 }
 
-static void load_storage(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_storage(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	const char *text = load_text(l, at, item);
 	if (!text)
 		return;
 	if (map_gets(&l->storage, text) == MAP_NONE)
 		unknown(l, at, item, 0, "storage buffer", text, l->storage.entry,
-			l->storage.nentry, sizeof *l->storage.entry);
+		    l->storage.nentry, sizeof *l->storage.entry);
 	put_text(out, key, text);
 }
 
-static void load_source(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_source(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	static const enum input_kind of_asset[] = {
-		INPUT_TEXTURE, INPUT_CUBEMAP, INPUT_VOLUME, INPUT_VIDEO
+		INPUT_TEXTURE,
+		INPUT_CUBEMAP,
+		INPUT_VOLUME,
+		INPUT_VIDEO,
 	};
 	(void)key;
 	struct input_ref *input = out;
@@ -424,7 +426,9 @@ static void load_source(struct loader *l, const struct key *key,
 		input->kind = INPUT_PASS;
 	} else {
 		static const char *const device[] = {
-			"keyboard", "music", "webcam"
+			"keyboard",
+			"music",
+			"webcam",
 		};
 		struct map all = MAP_INIT;
 		for (size_t i = 0; i < l->pass.nentry; i++)
@@ -433,8 +437,8 @@ static void load_source(struct loader *l, const struct key *key,
 			map_puts(&all, l->asset.entry[i].key, 0);
 		for (int i = 0; i < 3; i++)
 			map_puts(&all, device[i], 0);
-		unknown(l, at, item, 0, "pass or asset", text, all.entry,
-			all.nentry, sizeof *all.entry);
+		unknown(l, at, item, 0, "pass or asset", text, all.entry, all.nentry,
+		    sizeof *all.entry);
 		map_release(&all);
 	}
 }
@@ -446,8 +450,8 @@ static void start(const struct table *table, void *out)
 	memcpy(out, table->defaults, table->size);
 }
 
-static void set_place(struct loader *l, const struct table *table,
-	const cJSON *item, void *out)
+static void set_place(struct loader *l, const struct table *table, const cJSON *item,
+    void *out)
 {
 	if (!table->place)
 		return;
@@ -456,17 +460,17 @@ static void set_place(struct loader *l, const struct table *table,
 	memcpy(member(out, table->place), place, sizeof place);
 }
 
-static void load_table(struct loader *l, const struct table *table,
-	const cJSON *item, const struct at *at, void *out);
+static void load_table(struct loader *l, const struct table *table, const cJSON *item,
+    const struct at *at, void *out);
 
-static void load_subtable(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_subtable(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	load_table(l, key->table, item, at, out);
 }
 
-static void load_tables(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_tables(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	size_t n, i = 0;
 	if (load_list(l, at, item, key->max, &n) || !n)
@@ -486,9 +490,9 @@ static void load_tables(struct loader *l, const struct key *key,
 }
 
 /* A table of tables: element(i) is told its key. */
-static void load_named(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out,
-	int (*set_name)(struct loader *, const struct at *, const cJSON *, void *))
+static void load_named(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out,
+    int (*set_name)(struct loader *, const struct at *, const cJSON *, void *))
 {
 	size_t n = 0, i = 0;
 	if (!cJSON_IsObject(item)) {
@@ -517,8 +521,8 @@ static void load_named(struct loader *l, const struct key *key,
 	}
 }
 
-static int set_preset_name(struct loader *l, const struct at *at,
-	const cJSON *item, void *out)
+static int set_preset_name(struct loader *l, const struct at *at, const cJSON *item,
+    void *out)
 {
 	struct preset *preset = out;
 	const char *name = item->string;
@@ -531,22 +535,22 @@ static int set_preset_name(struct loader *l, const struct at *at,
 	return 0;
 }
 
-static void load_presets(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_presets(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	load_named(l, key, item, at, out, set_preset_name);
 }
 
-static int set_pass_name(struct loader *l, const struct at *at,
-	const cJSON *item, void *out)
+static int set_pass_name(struct loader *l, const struct at *at, const cJSON *item,
+    void *out)
 {
 	struct preset_pass *pass = out;
 	pass->pass = load_pass_name(l, at, item, 1, item->string);
 	return pass->pass < 0 ? -1 : 0;
 }
 
-static void load_preset_passes(struct loader *l, const struct key *key,
-	const cJSON *item, const struct at *at, void *out)
+static void load_preset_passes(struct loader *l, const struct key *key, const cJSON *item,
+    const struct at *at, void *out)
 {
 	load_named(l, key, item, at, out, set_pass_name);
 }
@@ -602,12 +606,12 @@ static const struct key *find_key(const struct table *table, const char *name)
 /* Tables within have rules of their own: their faults are not ours. */
 static int holds_tables(enum key_kind kind)
 {
-	return kind == KEY_TABLE || kind == KEY_TABLES || kind == KEY_PRESETS
-		|| kind == KEY_PRESET_PASSES;
+	return kind == KEY_TABLE || kind == KEY_TABLES || kind == KEY_PRESETS ||
+	    kind == KEY_PRESET_PASSES;
 }
 
-static void load_table(struct loader *l, const struct table *table,
-	const cJSON *item, const struct at *at, void *out)
+static void load_table(struct loader *l, const struct table *table, const cJSON *item,
+    const struct at *at, void *out)
 {
 	enum { MOST = 32 };
 	const cJSON *child[MOST] = { NULL };
@@ -624,7 +628,7 @@ static void load_table(struct loader *l, const struct table *table,
 			child[key - table->key] = c;
 		else
 			unknown(l, &here, c, 1, "key", c->string, table->key,
-				(size_t)table->nkey, sizeof *table->key);
+			    (size_t)table->nkey, sizeof *table->key);
 	}
 	/* A key too many does not make the others wrong. */
 	size_t before = l->nfault, inner = 0;
@@ -633,8 +637,7 @@ static void load_table(struct loader *l, const struct table *table,
 		struct at here = { at, key->name, 0 };
 		if (!child[i]) {
 			if (key->flags & KEY_REQUIRED)
-				fault(l, &here, item, "key '%s' is missing",
-					key->name);
+				fault(l, &here, item, "key '%s' is missing", key->name);
 			continue;
 		}
 		if (key->has)
@@ -650,8 +653,7 @@ static void load_table(struct loader *l, const struct table *table,
 }
 
 /* Passes refer to passes further down, so their names come first. */
-static void collect_names(const cJSON *root, const char *list,
-	struct map *map)
+static void collect_names(const cJSON *root, const char *list, struct map *map)
 {
 	const cJSON *array = child_of(root, list);
 	size_t i = 0;
@@ -659,8 +661,8 @@ static void collect_names(const cJSON *root, const char *list,
 		return;
 	for (const cJSON *c = array->child; c; c = c->next, i++) {
 		const cJSON *name = cJSON_IsObject(c) ? child_of(c, "name") : NULL;
-		if (name && cJSON_IsString(name)
-			&& map_gets(map, name->valuestring) == MAP_NONE)
+		if (name && cJSON_IsString(name) &&
+		    map_gets(map, name->valuestring) == MAP_NONE)
 			map_puts(map, name->valuestring, i);
 	}
 }
@@ -680,9 +682,11 @@ static void sort_faults(struct err *err, size_t n)
 	for (size_t i = 1; i < n; i++) {
 		struct err moved = err[i];
 		size_t k = i;
-		for (; k && (err[k - 1].line > moved.line
-			|| (err[k - 1].line == moved.line
-			&& err[k - 1].column > moved.column)); k--)
+		for (; k &&
+		     (err[k - 1].line > moved.line ||
+			 (err[k - 1].line == moved.line &&
+			     err[k - 1].column > moved.column));
+		     k--)
 			err[k] = err[k - 1];
 		err[k] = moved;
 	}
@@ -704,7 +708,7 @@ static void release_loader(struct loader *l)
 }
 
 int manifest_load_doc(struct loader *l, enum dialect default_dialect,
-	struct manifest *out)
+    struct manifest *out)
 {
 	const cJSON *root = l->doc->root;
 	*out = manifest_defaults;
@@ -726,8 +730,8 @@ int manifest_load_doc(struct loader *l, enum dialect default_dialect,
 	if (l->errs->nerr > before)
 		sort_faults(l->errs->err + before, l->errs->nerr - before);
 	if (l->nfault > LIMIT_ERRORS)
-		errs_add(l->errs, STATUS_INPUT, l->doc->name, 0, 0, NULL,
-			"and %zu more", l->nfault - LIMIT_ERRORS);
+		errs_add(l->errs, STATUS_INPUT, l->doc->name, 0, 0, NULL, "and %zu more",
+		    l->nfault - LIMIT_ERRORS);
 	release_loader(l);
 	if (l->nfault) {
 		manifest_release(out);
@@ -737,7 +741,7 @@ int manifest_load_doc(struct loader *l, enum dialect default_dialect,
 }
 
 int manifest_from_doc(const struct doc *doc, enum dialect default_dialect,
-	struct manifest *out, struct errs *errs)
+    struct manifest *out, struct errs *errs)
 {
 	struct loader l = { .doc = doc, .errs = errs };
 	return manifest_load_doc(&l, default_dialect, out);

@@ -16,7 +16,9 @@
 
 static int is_bare(const char *key)
 {
-	return *key && strspn(key, "abcdefghijklmnopqrstuvwxyz"
+	return *key &&
+	    strspn(key,
+		"abcdefghijklmnopqrstuvwxyz"
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(key);
 }
 
@@ -42,9 +44,8 @@ static void make_printable(struct buf *text)
 			text->data[i] = '?';
 }
 
-__attribute__((format(printf, 5, 0)))
-static void report(struct loader *l, const struct at *at, int line, int column,
-	const char *fmt, va_list ap)
+__attribute__((format(printf, 5, 0))) static void report(struct loader *l,
+    const struct at *at, int line, int column, const char *fmt, va_list ap)
 {
 	if (l->nfault++ >= LIMIT_ERRORS)
 		return;
@@ -54,13 +55,12 @@ static void report(struct loader *l, const struct at *at, int line, int column,
 	make_printable(&key);
 	make_printable(&text);
 	errs_add(l->errs, STATUS_INPUT, l->doc->name, line, column,
-		key.len ? buf_str(&key) : NULL, "%s", buf_str(&text));
+	    key.len ? buf_str(&key) : NULL, "%s", buf_str(&text));
 	buf_release(&key);
 	buf_release(&text);
 }
 
-void fault(struct loader *l, const struct at *at, const cJSON *item,
-	const char *fmt, ...)
+void fault(struct loader *l, const struct at *at, const cJSON *item, const char *fmt, ...)
 {
 	const struct doc_mark *mark = doc_mark(l->doc, item);
 	va_list ap;
@@ -69,20 +69,20 @@ void fault(struct loader *l, const struct at *at, const cJSON *item,
 	va_end(ap);
 }
 
-void fault_key(struct loader *l, const struct at *at, const cJSON *item,
-	const char *fmt, ...)
+void fault_key(struct loader *l, const struct at *at, const cJSON *item, const char *fmt,
+    ...)
 {
 	const struct doc_mark *mark = doc_mark(l->doc, item);
 	int has_key = mark->key_line > 0;
 	va_list ap;
 	va_start(ap, fmt);
 	report(l, at, has_key ? mark->key_line : mark->line,
-		has_key ? mark->key_column : mark->column, fmt, ap);
+	    has_key ? mark->key_column : mark->column, fmt, ap);
 	va_end(ap);
 }
 
-void fault_in(struct loader *l, const struct at *at, const cJSON *table,
-	const char *key, const char *fmt, ...)
+void fault_in(struct loader *l, const struct at *at, const cJSON *table, const char *key,
+    const char *fmt, ...)
 {
 	const cJSON *child = child_of(table, key);
 	const struct doc_mark *mark = doc_mark(l->doc, child ? child : table);
@@ -93,40 +93,40 @@ void fault_in(struct loader *l, const struct at *at, const cJSON *table,
 	va_end(ap);
 }
 
-void expected(struct loader *l, const struct at *at, const cJSON *item,
-	const char *what)
+void expected(struct loader *l, const struct at *at, const cJSON *item, const char *what)
 {
 	static const char *const kind[] = {
-		[DOC_NULL] = "null", [DOC_BOOL] = "a boolean",
-		[DOC_INTEGER] = "an integer", [DOC_FLOAT] = "a float",
-		[DOC_STRING] = "a string", [DOC_DATE] = "a date",
-		[DOC_ARRAY] = "a list", [DOC_TABLE] = "a table",
+		[DOC_NULL] = "null",
+		[DOC_BOOL] = "a boolean",
+		[DOC_INTEGER] = "an integer",
+		[DOC_FLOAT] = "a float",
+		[DOC_STRING] = "a string",
+		[DOC_DATE] = "a date",
+		[DOC_ARRAY] = "a list",
+		[DOC_TABLE] = "a table",
 	};
 	const struct doc_mark *mark = doc_mark(l->doc, item);
-	if (mark->kind >= DOC_ARRAY || mark->nraw > 40
-		|| memchr(l->doc->text + mark->raw, '\n', mark->nraw))
+	if (mark->kind >= DOC_ARRAY || mark->nraw > 40 ||
+	    memchr(l->doc->text + mark->raw, '\n', mark->nraw))
 		fault(l, at, item, "expected %s, got %s", what, kind[mark->kind]);
 	else
-		fault(l, at, item, "expected %s, got %.*s", what,
-			(int)mark->nraw, l->doc->text + mark->raw);
+		fault(l, at, item, "expected %s, got %.*s", what, (int)mark->nraw,
+		    l->doc->text + mark->raw);
 }
 
-void unknown(struct loader *l, const struct at *at, const cJSON *item,
-	int at_key, const char *what, const char *word, const void *array,
-	size_t n, size_t size)
+void unknown(struct loader *l, const struct at *at, const cJSON *item, int at_key,
+    const char *what, const char *word, const void *array, size_t n, size_t size)
 {
 	const char *near = NULL;
 	if (l->nfault < LIMIT_ERRORS) {
 		const char **name = xcalloc(n, sizeof *name);
 		for (size_t i = 0; i < n; i++)
-			memcpy(&name[i], (const char *)array + i * size,
-				sizeof *name);
+			memcpy(&name[i], (const char *)array + i * size, sizeof *name);
 		near = suggest(word, name, n);
 		free(name);
 	}
-	(at_key ? fault_key : fault)(l, at, item, "unknown %s '%s'%s%s%s", what,
-		word, near ? "; did you mean '" : "", near ? near : "",
-		near ? "'?" : "");
+	(at_key ? fault_key : fault)(l, at, item, "unknown %s '%s'%s%s%s", what, word,
+	    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 enum doc_kind kind_of(const struct loader *l, const cJSON *item)
@@ -142,8 +142,8 @@ const cJSON *child_of(const cJSON *table, const char *key)
 	return c;
 }
 
-int load_integer(struct loader *l, const struct at *at, const cJSON *item,
-	long long min, long long max, long long *out)
+int load_integer(struct loader *l, const struct at *at, const cJSON *item, long long min,
+    long long max, long long *out)
 {
 	if (kind_of(l, item) == DOC_INTEGER) {
 		*out = doc_integer(l->doc, item);
@@ -154,14 +154,13 @@ int load_integer(struct loader *l, const struct at *at, const cJSON *item,
 	if (min == max)
 		snprintf(what, sizeof what, "the integer %lld", min);
 	else
-		snprintf(what, sizeof what, "an integer from %lld to %lld", min,
-			max);
+		snprintf(what, sizeof what, "an integer from %lld to %lld", min, max);
 	expected(l, at, item, what);
 	return -1;
 }
 
-int load_number(struct loader *l, const struct at *at, const cJSON *item,
-	double min, double max, int is_above, double *out)
+int load_number(struct loader *l, const struct at *at, const cJSON *item, double min,
+    double max, int is_above, double *out)
 {
 	if (cJSON_IsNumber(item) && isfinite(item->valuedouble)) {
 		*out = item->valuedouble;
@@ -183,8 +182,7 @@ int load_number(struct loader *l, const struct at *at, const cJSON *item,
 	return -1;
 }
 
-const char *load_text(struct loader *l, const struct at *at,
-	const cJSON *item)
+const char *load_text(struct loader *l, const struct at *at, const cJSON *item)
 {
 	if (kind_of(l, item) != DOC_STRING) {
 		expected(l, at, item, "a string");
@@ -197,8 +195,8 @@ const char *load_text(struct loader *l, const struct at *at,
 	return item->valuestring;
 }
 
-int load_list(struct loader *l, const struct at *at, const cJSON *item,
-	double max, size_t *n)
+int load_list(struct loader *l, const struct at *at, const cJSON *item, double max,
+    size_t *n)
 {
 	*n = 0;
 	if (!cJSON_IsArray(item)) {
@@ -218,8 +216,8 @@ int load_list(struct loader *l, const struct at *at, const cJSON *item,
  * A list of the right length has a wrong element: that one is told. Of another
  * length, the length is.
  */
-static void expected_numbers(struct loader *l, const struct at *at,
-	const cJSON *item, const char *what, int n)
+static void expected_numbers(struct loader *l, const struct at *at, const cJSON *item,
+    const char *what, int n)
 {
 	int length = 0;
 	if (!cJSON_IsArray(item)) {
@@ -229,8 +227,9 @@ static void expected_numbers(struct loader *l, const struct at *at,
 	for (const cJSON *c = item->child; c; c = c->next)
 		length++;
 	if (n == 1 || length != n) {
-		fault(l, at, item, n == 1 ? "expected %s, got a list of %d"
-			: "expected %s, got %d", what, length);
+		fault(l, at, item,
+		    n == 1 ? "expected %s, got a list of %d" : "expected %s, got %d",
+		    what, length);
 		return;
 	}
 	for (const cJSON *c = item->child; c; c = c->next)
@@ -242,18 +241,20 @@ static void expected_numbers(struct loader *l, const struct at *at,
 }
 
 int load_value(struct loader *l, const struct at *at, const cJSON *item,
-	enum value_type type, struct value *out)
+    enum value_type type, struct value *out)
 {
 	struct err err = ERR_INIT;
-	if (value_from_json(item, type, out, &err)
-		|| (type == VALUE_INT && kind_of(l, item) != DOC_INTEGER)) {
+	if (value_from_json(item, type, out, &err) ||
+	    (type == VALUE_INT && kind_of(l, item) != DOC_INTEGER)) {
 		static const char *const shape[] = {
-			"a number for a float", "an integer for an int",
-			"true or false for a bool", "2 numbers for a vec2",
-			"3 numbers for a vec3", "4 numbers for a vec4"
+			"a number for a float",
+			"an integer for an int",
+			"true or false for a bool",
+			"2 numbers for a vec2",
+			"3 numbers for a vec3",
+			"4 numbers for a vec4",
 		};
-		expected_numbers(l, at, item, shape[type],
-			value_components(type));
+		expected_numbers(l, at, item, shape[type], value_components(type));
 		err_release(&err);
 		return -1;
 	}
@@ -261,7 +262,7 @@ int load_value(struct loader *l, const struct at *at, const cJSON *item,
 }
 
 int check_range(struct loader *l, const struct at *at, const cJSON *item,
-	const struct uniform *u, const struct value *v)
+    const struct uniform *u, const struct value *v)
 {
 	for (int i = 0; i < value_components(v->type); i++) {
 		int is_int = v->type == VALUE_INT;
@@ -273,8 +274,8 @@ int check_range(struct loader *l, const struct at *at, const cJSON *item,
 			continue;
 		struct buf text = BUF_INIT;
 		print_double(x, &text);
-		buf_addstr(&text, is_low ? " is below the minimum "
-			: " is above the maximum ");
+		buf_addstr(&text,
+		    is_low ? " is below the minimum " : " is above the maximum ");
 		print_double(is_low ? min : max, &text);
 		fault(l, at, item, "%s of uniform '%s'", buf_str(&text), u->name);
 		buf_release(&text);
@@ -283,13 +284,13 @@ int check_range(struct loader *l, const struct at *at, const cJSON *item,
 	return 0;
 }
 
-int load_pass_name(struct loader *l, const struct at *at, const cJSON *item,
-	int at_key, const char *name)
+int load_pass_name(struct loader *l, const struct at *at, const cJSON *item, int at_key,
+    const char *name)
 {
 	size_t i = map_gets(&l->pass, name);
 	if (i != MAP_NONE)
 		return (int)i;
-	unknown(l, at, item, at_key, "pass", name, l->pass.entry,
-		l->pass.nentry, sizeof *l->pass.entry);
+	unknown(l, at, item, at_key, "pass", name, l->pass.entry, l->pass.nentry,
+	    sizeof *l->pass.entry);
 	return -1;
 }

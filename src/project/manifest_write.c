@@ -14,7 +14,7 @@ struct writer {
 };
 
 static cJSON *write_table(const struct writer *w, const struct table *table,
-	const void *from, const void *defaults);
+    const void *from, const void *defaults);
 
 static int int_of(const void *from, const struct key *key)
 {
@@ -37,8 +37,8 @@ static cJSON *write_date(const struct date *d)
 {
 	struct buf text = BUF_INIT, second = BUF_INIT;
 	int whole = (int)d->second;
-	buf_addf(&text, "%04d-%02d-%02dT%02d:%02d:%02d", d->year, d->month,
-		d->day, d->hour, d->minute, whole);
+	buf_addf(&text, "%04d-%02d-%02dT%02d:%02d:%02d", d->year, d->month, d->day,
+	    d->hour, d->minute, whole);
 	if (d->second > whole) {
 		/* "0.25" without its zero */
 		char digits[32];
@@ -57,55 +57,53 @@ static cJSON *write_date(const struct date *d)
 	return json;
 }
 
-static cJSON *write_set(const struct writer *w, const struct assignment *set,
-	size_t n)
+static cJSON *write_set(const struct writer *w, const struct assignment *set, size_t n)
 {
 	cJSON *json = cJSON_CreateObject();
 	for (size_t i = 0; i < n; i++)
 		cJSON_AddItemToObject(json, w->m->uniform[set[i].uniform].name,
-			value_to_json(&set[i].value));
+		    value_to_json(&set[i].value));
 	return json;
 }
 
-static cJSON *write_source(const struct writer *w,
-	const struct input_ref *input)
+static cJSON *write_source(const struct writer *w, const struct input_ref *input)
 {
 	return cJSON_CreateString(input->pass >= 0 ? w->m->pass[input->pass].name
-		: input->asset >= 0 ? w->m->asset[input->asset].name
-		: input_kind_name(input->kind));
+		: input->asset >= 0                ? w->m->asset[input->asset].name
+						   : input_kind_name(input->kind));
 }
 
 static cJSON *write_tables(const struct writer *w, const struct key *key,
-	const void *from)
+    const void *from)
 {
 	cJSON *json = cJSON_CreateArray();
 	const char *array = pointer_of(from, key);
 	for (size_t i = 0; i < count_of(from, key); i++)
-		cJSON_AddItemToArray(json, write_table(w, key->table,
-			array + i * key->table->size, key->table->defaults));
+		cJSON_AddItemToArray(json,
+		    write_table(w, key->table, array + i * key->table->size,
+			key->table->defaults));
 	return json;
 }
 
 static cJSON *write_presets(const struct writer *w, const struct key *key,
-	const void *from)
+    const void *from)
 {
 	cJSON *json = cJSON_CreateObject();
 	const struct preset *preset = pointer_of(from, key);
 	for (size_t i = 0; i < count_of(from, key); i++)
-		cJSON_AddItemToObject(json, preset[i].name, write_table(w,
-			key->table, &preset[i], key->table->defaults));
+		cJSON_AddItemToObject(json, preset[i].name,
+		    write_table(w, key->table, &preset[i], key->table->defaults));
 	return json;
 }
 
-static cJSON *write_preset_passes(const struct writer *w,
-	const struct key *key, const void *from)
+static cJSON *write_preset_passes(const struct writer *w, const struct key *key,
+    const void *from)
 {
 	cJSON *json = cJSON_CreateObject();
 	const struct preset_pass *pass = pointer_of(from, key);
 	for (size_t i = 0; i < count_of(from, key); i++)
 		cJSON_AddItemToObject(json, w->m->pass[pass[i].pass].name,
-			write_table(w, key->table, &pass[i],
-				key->table->defaults));
+		    write_table(w, key->table, &pass[i], key->table->defaults));
 	return json;
 }
 
@@ -115,8 +113,8 @@ static cJSON *write_list(const struct key *key, const void *from)
 	size_t n = count_of(from, key);
 	const void *list = pointer_of(from, key);
 	for (size_t i = 0; i < n; i++)
-		cJSON_AddItemToArray(json, key->kind == KEY_PATHS
-			? cJSON_CreateString(((char *const *)list)[i])
+		cJSON_AddItemToArray(json,
+		    key->kind == KEY_PATHS ? cJSON_CreateString(((char *const *)list)[i])
 			: key->kind == KEY_KEYS
 			? cJSON_CreateNumber(((const uint8_t *)list)[i])
 			: cJSON_CreateIntArray((const int *)list + 2 * i, 2));
@@ -124,19 +122,18 @@ static cJSON *write_list(const struct key *key, const void *from)
 }
 
 static cJSON *write_budgets(const struct writer *w, const struct key *key,
-	const void *from)
+    const void *from)
 {
 	cJSON *json = cJSON_CreateObject();
 	const struct test_budget *budget = pointer_of(from, key);
 	for (size_t i = 0; i < count_of(from, key); i++)
 		cJSON_AddNumberToObject(json, w->m->pass[budget[i].pass].name,
-			budget[i].ms);
+		    budget[i].ms);
 	return json;
 }
 
 /* Tells whether a key holds anything but its default. */
-static int is_default(const struct key *key, const void *from,
-	const void *defaults)
+static int is_default(const struct key *key, const void *from, const void *defaults)
 {
 	switch (key->kind) {
 	case KEY_INT:
@@ -146,24 +143,23 @@ static int is_default(const struct key *key, const void *from,
 		return int_of(from, key) == int_of(defaults, key);
 	case KEY_NUMBER:
 	case KEY_AGE:
-		return *(const double *)const_member(from, key->to)
-			== *(const double *)const_member(defaults, key->to);
+		return *(const double *)const_member(from, key->to) ==
+		    *(const double *)const_member(defaults, key->to);
 	case KEY_TRIPLE:
 		return memcmp(const_member(from, key->to),
-			const_member(defaults, key->to), sizeof(int[3])) == 0;
+			   const_member(defaults, key->to), sizeof(int[3])) == 0;
 	case KEY_BYTES:
-		return *(const uint64_t *)const_member(from, key->to)
-			== *(const uint64_t *)const_member(defaults, key->to);
+		return *(const uint64_t *)const_member(from, key->to) ==
+		    *(const uint64_t *)const_member(defaults, key->to);
 	case KEY_DATE: {
 		const struct date *a = const_member(from, key->to);
 		const struct date *b = const_member(defaults, key->to);
-		return a->year == b->year && a->month == b->month
-			&& a->day == b->day && a->hour == b->hour
-			&& a->minute == b->minute && a->second == b->second;
+		return a->year == b->year && a->month == b->month && a->day == b->day &&
+		    a->hour == b->hour && a->minute == b->minute &&
+		    a->second == b->second;
 	}
 	case KEY_CHECKPOINT:
-		return ((const struct manifest *)from)->checkpoint
-			== CHECKPOINT_AUTO;
+		return ((const struct manifest *)from)->checkpoint == CHECKPOINT_AUTO;
 	case KEY_FORMATS:
 		return !((const struct pass *)from)->nextra_output;
 	case KEY_TABLE:
@@ -227,13 +223,13 @@ static cJSON *write_formats(const struct key *key, const struct pass *pass)
 {
 	cJSON *json = cJSON_CreateArray();
 	for (int i = 0; i < pass->nextra_output; i++)
-		cJSON_AddItemToArray(json, cJSON_CreateString(
-			key->word[pass->extra_output[i]]));
+		cJSON_AddItemToArray(json,
+		    cJSON_CreateString(key->word[pass->extra_output[i]]));
 	return json;
 }
 
-static cJSON *write_key(const struct writer *w, const struct key *key,
-	const void *from, const void *defaults)
+static cJSON *write_key(const struct writer *w, const struct key *key, const void *from,
+    const void *defaults)
 {
 	switch (key->kind) {
 	case KEY_TABLE:
@@ -265,8 +261,8 @@ static cJSON *write_key(const struct writer *w, const struct key *key,
 	case KEY_CHECKPOINT: {
 		const struct manifest *m = from;
 		return m->checkpoint == CHECKPOINT_EVERY
-			? cJSON_CreateNumber(m->checkpoint_every)
-			: cJSON_CreateString("off");
+		    ? cJSON_CreateNumber(m->checkpoint_every)
+		    : cJSON_CreateString("off");
 	}
 	default:
 		return write_simple(key, from);
@@ -283,7 +279,7 @@ static int is_fixed_format(const struct key *key, const void *from)
 }
 
 static cJSON *write_table(const struct writer *w, const struct table *table,
-	const void *from, const void *defaults)
+    const void *from, const void *defaults)
 {
 	cJSON *json = cJSON_CreateObject();
 	for (int i = 0; i < table->nkey; i++) {
@@ -294,13 +290,12 @@ static cJSON *write_table(const struct writer *w, const struct table *table,
 			continue;
 		int must = key->flags & (KEY_REQUIRED | KEY_ALWAYS);
 		if (key->has ? !*(const int *)const_member(from, key->has)
-			: !must && is_default(key, from, defaults))
+			     : !must && is_default(key, from, defaults))
 			continue;
 		if (is_fixed_format(key, from))
 			continue;
 		cJSON *child = write_key(w, key, from, defaults);
-		if (key->kind == KEY_TABLE && !child->child && !key->has
-			&& !must) {
+		if (key->kind == KEY_TABLE && !child->child && !key->has && !must) {
 			cJSON_Delete(child);
 			continue;
 		}

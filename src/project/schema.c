@@ -21,8 +21,8 @@ static cJSON *ranged(const char *type, double min, double max, int is_above)
 {
 	cJSON *json = typed(type);
 	if (isfinite(min))
-		cJSON_AddNumberToObject(json,
-			is_above ? "exclusiveMinimum" : "minimum", min);
+		cJSON_AddNumberToObject(json, is_above ? "exclusiveMinimum" : "minimum",
+		    min);
 	if (isfinite(max))
 		cJSON_AddNumberToObject(json, "maximum", max);
 	return json;
@@ -58,7 +58,7 @@ static cJSON *words(const struct key *key)
 {
 	cJSON *json = cJSON_CreateObject();
 	cJSON_AddItemToObject(json, "enum",
-		cJSON_CreateStringArray(key->word, key->nword));
+	    cJSON_CreateStringArray(key->word, key->nword));
 	return json;
 }
 
@@ -101,8 +101,7 @@ static cJSON *local_size(void)
 	cJSON *json = list_of(ranged("integer", 1, limit, 0), 3, 3);
 	cJSON *part = cJSON_AddArrayToObject(json, "prefixItems");
 	for (int i = 0; i < 3; i++)
-		cJSON_AddItemToArray(part, ranged("integer", 1,
-			i == 2 ? 1 : limit, 0));
+		cJSON_AddItemToArray(part, ranged("integer", 1, i == 2 ? 1 : limit, 0));
 	cJSON *any = cJSON_AddArrayToObject(json, "anyOf");
 	for (int y = limit; y; y = limit / (limit / y + 1)) {
 		cJSON *one = cJSON_CreateObject();
@@ -130,14 +129,16 @@ static cJSON *describe_table(const struct table *table, const void *defaults);
 #define NAME_TAIL "[^\\u0000]*[^ \\t\\r\\n\\u0000][^\\u0000]*$"
 #define NAME "^" NAME_TAIL
 /* Blanks around it do not count; relative, no drive, no "..". */
-#define PATH "^(?!\\s*([/\\\\]|[A-Za-z]:|([^\\u0000]*[/\\\\])?\\.\\.\\s*([/\\\\]|$)))" \
-	NAME_TAIL
+#define PATH \
+	"^(?!\\s*([/\\\\]|[A-Za-z]:|([^\\u0000]*[/\\\\])?\\.\\.\\s*([/\\\\]|$)))" NAME_TAIL
 /* Months of their lengths, leap years, and a time of the day. */
-#define LEAP_YEAR "([0-9]{2}(0[48]|[2468][048]|[13579][26])|" \
+#define LEAP_YEAR \
+	"([0-9]{2}(0[48]|[2468][048]|[13579][26])|" \
 	"([02468][048]|[13579][26])00)"
-#define DATE "^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|" \
-	"(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))|" \
-	LEAP_YEAR "-02-29)([Tt ]([01][0-9]|2[0-3]):[0-5][0-9]" \
+#define DATE \
+	"^([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|" \
+	"(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))|" LEAP_YEAR \
+	"-02-29)([Tt ]([01][0-9]|2[0-3]):[0-5][0-9]" \
 	"(:[0-5][0-9](\\.[0-9]+)?)?([Zz]|[+-]00:00)?)?$"
 #define RANGE " *[0-9]+(:[0-9]+(:0*[1-9][0-9]*)?)? *"
 
@@ -149,8 +150,8 @@ static cJSON *key_names(void)
 	for (size_t i = 0; key_name(i); i++) {
 		buf_addch(&text, '|');
 		for (const char *p = key_name(i); *p; p++)
-			buf_addf(&text, isalpha((unsigned char)*p) ? "[%c%c]"
-				: "[\\%c]", toupper((unsigned char)*p), *p);
+			buf_addf(&text, isalpha((unsigned char)*p) ? "[%c%c]" : "[\\%c]",
+			    toupper((unsigned char)*p), *p);
 	}
 	buf_addstr(&text, ")$");
 	cJSON *json = matching(buf_str(&text));
@@ -168,7 +169,7 @@ static cJSON *describe_text(const struct key *key)
 		return matching("^(?!(keyboard|music|webcam)$)" NAME_TAIL);
 	case KEY_UNIFORM_NAME:
 		return matching("^(?!gl_|GL_|stb_|stbw_)(?!.*__)"
-			"[A-Za-z_][A-Za-z0-9_]*$");
+				"[A-Za-z_][A-Za-z0-9_]*$");
 	case KEY_PATH:
 	case KEY_FILE:
 		return matching(PATH);
@@ -190,8 +191,7 @@ static cJSON *describe_kind(const struct key *key, const void *defaults)
 	case KEY_U64:
 		return ranged("integer", key->min, key->max, 0);
 	case KEY_NUMBER:
-		return ranged("number", key->min, key->max,
-			key->flags & KEY_ABOVE);
+		return ranged("number", key->min, key->max, key->flags & KEY_ABOVE);
 	case KEY_BOOL:
 		return typed("boolean");
 	case KEY_WORD:
@@ -211,68 +211,64 @@ static cJSON *describe_kind(const struct key *key, const void *defaults)
 	case KEY_TABLE:
 		return describe_table(key->table, defaults);
 	case KEY_TABLES:
-		return distinct(list_of(describe_table(key->table,
-			key->table->defaults),
-			key->flags & KEY_REQUIRED ? 1 : -1, most));
+		return distinct(list_of(describe_table(key->table, key->table->defaults),
+		    key->flags & KEY_REQUIRED ? 1 : -1, most));
 	case KEY_PRESETS:
 	case KEY_PRESET_PASSES:
-		return named(table_of(describe_table(key->table,
-			key->table->defaults)), NAME);
+		return named(table_of(describe_table(key->table, key->table->defaults)),
+		    NAME);
 	case KEY_FRAMES: {
 		cJSON *list = list_of(either(ranged("integer", 0, LIMIT_FRAME, 0),
-			matching("^" RANGE "(," RANGE ")*$"), NULL), 1, most);
+					  matching("^" RANGE "(," RANGE ")*$"), NULL),
+		    1, most);
 		return most > 0 ? distinct(list) : list;
 	}
 	case KEY_RESOLUTIONS:
-		return list_of(list_of(ranged("integer", 1, LIMIT_SIZE, 0), 2, 2),
-			1, most);
+		return list_of(list_of(ranged("integer", 1, LIMIT_SIZE, 0), 2, 2), 1,
+		    most);
 	case KEY_BUDGETS:
-		return named(table_of(ranged("number", 0, HUGE_VAL, 0)),
-			NAME);
+		return named(table_of(ranged("number", 0, HUGE_VAL, 0)), NAME);
 	case KEY_BYTES:
 		return either(ranged("integer", 0, HUGE_VAL, 0),
-			matching("^[0-9]+(\\.[0-9]*)? *"
-			"(([KkMmGgTt][Ii]?)?[Bb])?$"), NULL);
+		    matching("^[0-9]+(\\.[0-9]*)? *"
+			     "(([KkMmGgTt][Ii]?)?[Bb])?$"),
+		    NULL);
 	case KEY_AGE:
 		return either(ranged("integer", 0, HUGE_VAL, 0),
-			matching("^[0-9]+(\\.[0-9]*)? *[SsMmHhDdWw]?$"), NULL);
+		    matching("^[0-9]+(\\.[0-9]*)? *[SsMmHhDdWw]?$"), NULL);
 	case KEY_CHECKPOINT:
 		return either(ranged("integer", 1, LIMIT_FRAME, 0),
-			matching("^(auto|off)$"), NULL);
+		    matching("^(auto|off)$"), NULL);
 	case KEY_MOUSE:
 		return list_of(number(), 4, 4);
 	case KEY_KEYS:
-		return list_of(either(ranged("integer", 0, 255, 0),
-			key_names(), NULL), -1, most);
+		return list_of(either(ranged("integer", 0, 255, 0), key_names(), NULL),
+		    -1, most);
 	default:
 		return describe_text(key);
 	}
 }
 
 /* The default as it would be written, where there is one that may be. */
-static void add_default(cJSON *json, const struct key *key,
-	const void *defaults)
+static void add_default(cJSON *json, const struct key *key, const void *defaults)
 {
 	if (key->flags & KEY_REQUIRED || key->to == KEY_NOWHERE || !defaults)
 		return;
 	const void *at = const_member(defaults, key->to);
 	if (key->kind == KEY_INT && *(const int *)at >= key->min)
 		cJSON_AddNumberToObject(json, "default", *(const int *)at);
-	else if (key->kind == KEY_NUMBER && (key->flags & KEY_ABOVE
-		? *(const double *)at > key->min
-		: isfinite(key->min) && !key->has))
+	else if (key->kind == KEY_NUMBER &&
+	    (key->flags & KEY_ABOVE ? *(const double *)at > key->min
+				    : isfinite(key->min) && !key->has))
 		cJSON_AddNumberToObject(json, "default", *(const double *)at);
 	else if (key->kind == KEY_BOOL)
 		cJSON_AddBoolToObject(json, "default", *(const int *)at);
 	else if (key->kind == KEY_WORD && !(key->flags & KEY_ALWAYS))
-		cJSON_AddStringToObject(json, "default",
-			key->word[*(const int *)at]);
+		cJSON_AddStringToObject(json, "default", key->word[*(const int *)at]);
 	else if (key->kind == KEY_TRIPLE && *(const int *)at)
-		cJSON_AddItemToObject(json, "default",
-			cJSON_CreateIntArray(at, 3));
+		cJSON_AddItemToObject(json, "default", cJSON_CreateIntArray(at, 3));
 	else if (key->kind == KEY_BYTES)
-		cJSON_AddNumberToObject(json, "default",
-			(double)*(const uint64_t *)at);
+		cJSON_AddNumberToObject(json, "default", (double)*(const uint64_t *)at);
 }
 
 static cJSON *describe_table(const struct table *table, const void *defaults)
@@ -287,8 +283,7 @@ static cJSON *describe_table(const struct table *table, const void *defaults)
 		add_default(one, key, defaults);
 		cJSON_AddItemToObject(properties, key->name, one);
 		if (key->flags & KEY_REQUIRED)
-			cJSON_AddItemToArray(required,
-				cJSON_CreateString(key->name));
+			cJSON_AddItemToArray(required, cJSON_CreateString(key->name));
 	}
 	if (required->child)
 		cJSON_AddItemToObject(json, "required", required);
@@ -303,11 +298,10 @@ cJSON *manifest_schema(void)
 {
 	json_init();
 	cJSON *json = describe_table(&manifest_root, &manifest_defaults);
-	cJSON *dialect = cJSON_CreateString(
-		"https://json-schema.org/draft/2020-12/schema");
+	cJSON *dialect =
+	    cJSON_CreateString("https://json-schema.org/draft/2020-12/schema");
 	cJSON_InsertItemInArray(json, 0, dialect);
 	dialect->string = xstrdup("$schema");
-	cJSON_AddStringToObject(json, "title",
-		"Manifest of stbuild, format 1");
+	cJSON_AddStringToObject(json, "title", "Manifest of stbuild, format 1");
 	return json;
 }

@@ -22,6 +22,8 @@
 #include "util/mem.h"
 
 /* One subschema a row, with ' for ". */
+/* Laid out as JSON. */
+/* clang-format off */
 static const struct {
 	void (*check)(struct loader *l, const cJSON *item, const struct at *at,
 		void *out);
@@ -135,6 +137,7 @@ static const struct {
 		"{'kind': {'const': 'image'}}, 'required': ['kind']}, "
 		"'maxContains': 1}}}" },
 };
+/* clang-format on */
 
 static cJSON *parse(const char *rule)
 {
@@ -153,9 +156,11 @@ static cJSON *parse(const char *rule)
 static void add_channels(cJSON *all)
 {
 	for (int i = 0; i < LIMIT_CHANNELS; i++) {
-		char *text = xasprintf("{'properties': {'input': {'contains': "
-			"{'properties': {'channel': {'const': %d}}, 'required': "
-			"['channel']}, 'minContains': 0, 'maxContains': 1}}}", i);
+		char *text =
+		    xasprintf("{'properties': {'input': {'contains': "
+			      "{'properties': {'channel': {'const': %d}}, 'required': "
+			      "['channel']}, 'minContains': 0, 'maxContains': 1}}}",
+			i);
 		cJSON_AddItemToArray(all, parse(text));
 		free(text);
 	}
@@ -164,18 +169,20 @@ static void add_channels(cJSON *all)
 /* As many buffer and compute passes as a state file takes. */
 static void add_buffers(cJSON *all)
 {
-	char *text = xasprintf("{'properties': {'pass': {'contains': "
-		"{'properties': {'kind': {'enum': ['buffer', 'compute']}}, "
-		"'required': ['kind']}, 'minContains': 0, "
-		"'maxContains': %d}}}", LIMIT_STATE_BUFFERS);
+	char *text =
+	    xasprintf("{'properties': {'pass': {'contains': "
+		      "{'properties': {'kind': {'enum': ['buffer', 'compute']}}, "
+		      "'required': ['kind']}, 'minContains': 0, "
+		      "'maxContains': %d}}}",
+		LIMIT_STATE_BUFFERS);
 	cJSON_AddItemToArray(all, parse(text));
 	free(text);
 }
 
 static int is_refused(const char *name, enum dialect dialect)
 {
-	return uniform_is_reserved(name, dialect) || word_fault(name,
-		dialect == DIALECT_ESSL ? WORD_IN_ESSL : WORD_IN_GLSL);
+	return uniform_is_reserved(name, dialect) ||
+	    word_fault(name, dialect == DIALECT_ESSL ? WORD_IN_ESSL : WORD_IN_GLSL);
 }
 
 /* A name into the list of those that both dialects refuse, or one alone. */
@@ -184,8 +191,10 @@ static void sort_name(const char *name, cJSON *const list[3])
 	int essl = is_refused(name, DIALECT_ESSL);
 	int glsl = is_refused(name, DIALECT_GLSL);
 	if (essl || glsl)
-		cJSON_AddItemToArray(list[essl && glsl ? 0 : essl ? 1 : 2],
-			cJSON_CreateString(name));
+		cJSON_AddItemToArray(list[essl && glsl ? 0
+					     : essl    ? 1
+						       : 2],
+		    cJSON_CreateString(name));
 }
 
 static void sort_names(cJSON *const list[3])
@@ -212,9 +221,14 @@ static void sort_names(cJSON *const list[3])
 static cJSON *not_as_names(cJSON *list)
 {
 	cJSON *json = parse("{'properties': {'uniform': {'items': {'properties': "
-		"{'name': {'not': {}}}}}}}");
+			    "{'name': {'not': {}}}}}}}");
 	static const char *const path[] = {
-		"properties", "uniform", "items", "properties", "name", "not"
+		"properties",
+		"uniform",
+		"items",
+		"properties",
+		"name",
+		"not",
 	};
 	cJSON *at = json;
 	for (size_t i = 0; i < sizeof path / sizeof *path; i++)
@@ -232,9 +246,10 @@ static void add_names(cJSON *all)
 	sort_names(list);
 	cJSON_AddItemToArray(all, not_as_names(list[0]));
 	for (int i = 1; i < 3; i++) {
-		char *text = xasprintf("{'if': {'properties': {'shader': "
-			"{'properties': {'dialect': {'const': '%s'}}, "
-			"'required': ['dialect']}}, 'required': ['shader']}}",
+		char *text =
+		    xasprintf("{'if': {'properties': {'shader': "
+			      "{'properties': {'dialect': {'const': '%s'}}, "
+			      "'required': ['dialect']}}, 'required': ['shader']}}",
 			dialect[i]);
 		cJSON *json = parse(text);
 		cJSON_AddItemToObject(json, "then", not_as_names(list[i]));

@@ -10,13 +10,13 @@ struct value_at {
 	const struct value *value;
 };
 
-struct keys_at {		/* behind a step with keys: a bit a key */
+struct keys_at { /* behind a step with keys: a bit a key */
 	int frame;
 	uint8_t held[32], pressed[32], toggled[32];
 };
 
 struct timeline_index {
-	size_t *first;		/* a uniform each, and one more: in value[] */
+	size_t *first; /* a uniform each, and one more: in value[] */
 	struct value_at *value;
 	const struct timeline_step **mouse;
 	size_t nmouse;
@@ -25,7 +25,7 @@ struct timeline_index {
 };
 
 static void index_values(struct timeline_index *x, const struct timeline *t,
-	size_t nuniform)
+    size_t nuniform)
 {
 	size_t *next = xcalloc(nuniform + 1, sizeof *next);
 
@@ -41,8 +41,8 @@ static void index_values(struct timeline_index *x, const struct timeline *t,
 	for (size_t i = 0; i < t->nstep; i++)
 		for (size_t k = 0; k < t->step[i].nset; k++) {
 			const struct assignment *a = &t->step[i].set[k];
-			x->value[next[a->uniform]++] = (struct value_at){
-				t->step[i].frame, &a->value };
+			x->value[next[a->uniform]++] =
+			    (struct value_at){ t->step[i].frame, &a->value };
 		}
 	free(next);
 }
@@ -57,15 +57,13 @@ static void index_keys(struct timeline_index *x, const struct timeline_step *ste
 		now->held[step->key[k] / 8] |= (uint8_t)(1 << step->key[k] % 8);
 	for (int i = 0; i < 32; i++) {
 		const struct keys_at *was = x->nkeys ? now - 1 : NULL;
-		now->pressed[i] = now->held[i] &
-			(uint8_t)~(was ? was->held[i] : 0);
+		now->pressed[i] = now->held[i] & (uint8_t) ~(was ? was->held[i] : 0);
 		now->toggled[i] = (was ? was->toggled[i] : 0) ^ now->pressed[i];
 	}
 	x->nkeys++;
 }
 
-struct timeline_index *timeline_index_new(const struct timeline *t,
-	size_t nuniform)
+struct timeline_index *timeline_index_new(const struct timeline *t, size_t nuniform)
 {
 	struct timeline_index *x = xcalloc(1, sizeof *x);
 	size_t nkeys = 0;
@@ -118,12 +116,10 @@ static size_t count_steps(const struct timeline *t, int frame)
 	return count(t->step, t->nstep, sizeof *t->step, frame);
 }
 
-const struct value *timeline_value(const struct timeline_index *x, size_t u,
-	int frame)
+const struct value *timeline_value(const struct timeline_index *x, size_t u, int frame)
 {
 	const struct value_at *first = &x->value[x->first[u]];
-	size_t n = count(first, x->first[u + 1] - x->first[u], sizeof *first,
-		frame);
+	size_t n = count(first, x->first[u + 1] - x->first[u], sizeof *first, frame);
 
 	return n > 0 ? first[n - 1].value : NULL;
 }
@@ -142,8 +138,7 @@ const float *timeline_mouse(const struct timeline_index *x, int frame)
 	return lo > 0 ? x->mouse[lo - 1]->mouse : NULL;
 }
 
-void timeline_keys(const struct timeline_index *x, int frame,
-	uint8_t out[3][256])
+void timeline_keys(const struct timeline_index *x, int frame, uint8_t out[3][256])
 {
 	size_t n = count(x->keys, x->nkeys, sizeof *x->keys, frame);
 
@@ -162,7 +157,7 @@ void timeline_keys(const struct timeline_index *x, int frame,
 
 /* Makes one step of what n steps have set. */
 static void merge(const struct timeline *t, size_t n, size_t nuniform,
-	struct timeline_step *to, struct assignment *set)
+    struct timeline_step *to, struct assignment *set)
 {
 	unsigned char *is_set = xcalloc(nuniform + 1, 1);
 
@@ -192,7 +187,7 @@ static int compare_sets(const void *a, const void *b)
 }
 
 void timeline_cut(const struct timeline *t, size_t nuniform, int from, int to,
-	struct timeline_part *out)
+    struct timeline_part *out)
 {
 	size_t end = count_steps(t, to), n = count_steps(t, from), k = 0;
 

@@ -17,21 +17,21 @@
 #include "util/mem.h"
 
 enum origin {
-	VALUE,		/* a scalar or an array in brackets: complete */
-	INLINE,		/* a table in braces: complete */
-	IMPLICIT,	/* a table that [a.b.c] made for a and b */
-	HEADER,		/* a table of a [header] of its own */
-	DOTTED,		/* a table that the key a.b made for a */
-	ELEMENTS	/* an array of [[tables]] */
+	VALUE,    /* a scalar or an array in brackets: complete */
+	INLINE,   /* a table in braces: complete */
+	IMPLICIT, /* a table that [a.b.c] made for a and b */
+	HEADER,   /* a table of a [header] of its own */
+	DOTTED,   /* a table that the key a.b made for a */
+	ELEMENTS  /* an array of [[tables]] */
 };
 
 struct node {
 	enum origin origin;
 	int depth;
-	size_t last;	/* ELEMENTS: its last table */
+	size_t last; /* ELEMENTS: its last table */
 };
 
-struct part {		/* of a dotted key */
+struct part { /* of a dotted key */
 	char *name;
 	size_t at;
 	int line, column;
@@ -45,15 +45,14 @@ struct key {
 struct parser {
 	struct toml_scan s;
 	struct doc *doc;
-	struct node *node;	/* a mark each */
+	struct node *node; /* a mark each */
 	size_t nnode, cap;
-	struct map child;	/* table's number and key, to number */
+	struct map child; /* table's number and key, to number */
 };
 
 #define NONE MAP_NONE
 
-static int name_fault(struct parser *p, const struct part *part,
-	const char *message)
+static int name_fault(struct parser *p, const struct part *part, const char *message)
 {
 	err_set(p->s.err, STATUS_INPUT, message, part->name);
 	err_place(p->s.err, p->s.name, part->line, part->column, part->name);
@@ -73,8 +72,7 @@ static void child_key(size_t table, const char *name, struct buf *out)
 	buf_addstr(out, name);
 }
 
-static size_t find_child(const struct parser *p, size_t table,
-	const char *name)
+static size_t find_child(const struct parser *p, size_t table, const char *name)
 {
 	struct buf bytes = BUF_INIT;
 	child_key(table, name, &bytes);
@@ -87,14 +85,15 @@ static size_t find_child(const struct parser *p, size_t table,
  * Adds an empty item to a table (with its key) or an array (without). The
  * number, or NONE after a fault.
  */
-static size_t add_item(struct parser *p, size_t parent,
-	const struct part *part, enum origin origin, enum doc_kind kind)
+static size_t add_item(struct parser *p, size_t parent, const struct part *part,
+    enum origin origin, enum doc_kind kind)
 {
 	int depth = p->node[parent].depth + 1;
 	size_t number = p->doc->nmark;
 	if (depth > LIMIT_NESTING) {
-		toml_fault(&p->s, "values are nested too deeply (more than 64 "
-			"levels)");
+		toml_fault(&p->s,
+		    "values are nested too deeply (more than 64 "
+		    "levels)");
 		return NONE;
 	}
 	if (number >= LIMIT_VALUES) {
@@ -103,12 +102,17 @@ static size_t add_item(struct parser *p, size_t parent,
 	}
 	cJSON *item = cJSON_CreateNull();
 	item->type = kind == DOC_TABLE ? cJSON_Object
-		: kind == DOC_ARRAY ? cJSON_Array : cJSON_NULL;
+	    : kind == DOC_ARRAY        ? cJSON_Array
+				       : cJSON_NULL;
 	item->string = part ? xstrdup(part->name) : NULL;
 	cJSON_AddItemToArray(item_of(p, parent), item);
 	struct doc_mark mark = {
-		.item = item, .line = p->s.line, .column = toml_column(&p->s),
-		.kind = kind, .raw = p->s.at, .nraw = 1,
+		.item = item,
+		.line = p->s.line,
+		.column = toml_column(&p->s),
+		.kind = kind,
+		.raw = p->s.at,
+		.nraw = 1,
 	};
 	if (part) {
 		mark.key_line = part->line;
@@ -125,8 +129,7 @@ static size_t add_item(struct parser *p, size_t parent,
 }
 
 /* A table's place is where its header or key stands. */
-static void set_place(struct parser *p, size_t number, size_t at, int line,
-	int column)
+static void set_place(struct parser *p, size_t number, size_t at, int line, int column)
 {
 	struct doc_mark *mark = &p->doc->mark[number];
 	mark->raw = at;
@@ -143,15 +146,17 @@ static void release_key(struct key *key)
 
 static int is_bare(int c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-		|| (c >= '0' && c <= '9') || c == '_' || c == '-';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
 static int read_part(struct parser *p, struct key *key)
 {
 	struct toml_scan *s = &p->s;
 	struct part part = {
-		.at = s->at, .line = s->line, .column = toml_column(s)
+		.at = s->at,
+		.line = s->line,
+		.column = toml_column(s),
 	};
 	struct buf name = BUF_INIT;
 	if (toml_peek(s) == '"' || toml_peek(s) == '\'') {
@@ -167,8 +172,7 @@ static int read_part(struct parser *p, struct key *key)
 		buf_add(&name, s->text + part.at, s->at - part.at);
 	}
 	part.name = buf_detach(&name);
-	key->part = array_grow(key->part, key->npart, &key->cap,
-		sizeof *key->part);
+	key->part = array_grow(key->part, key->npart, &key->cap, sizeof *key->part);
 	key->part[key->npart++] = part;
 	return 0;
 }
@@ -189,8 +193,7 @@ static int read_key(struct parser *p, struct key *key)
 	}
 }
 
-static int read_value(struct parser *p, size_t parent,
-	const struct part *part);
+static int read_value(struct parser *p, size_t parent, const struct part *part);
 
 /* "a.b.c = value" within a table. */
 static int read_pair(struct parser *p, size_t table)
@@ -214,8 +217,9 @@ static int read_pair(struct parser *p, size_t table)
 		} else if (p->node[next].origin == IMPLICIT) {
 			p->node[next].origin = DOTTED;
 		} else if (p->node[next].origin != DOTTED) {
-			name_fault(p, part, "'%s' is defined already, a dotted key "
-				"cannot add to it");
+			name_fault(p, part,
+			    "'%s' is defined already, a dotted key "
+			    "cannot add to it");
 			goto out;
 		}
 		table = next;
@@ -275,15 +279,15 @@ static int read_inline_table(struct parser *p, size_t table)
 	return 0;
 }
 
-static int read_value(struct parser *p, size_t parent,
-	const struct part *part)
+static int read_value(struct parser *p, size_t parent, const struct part *part)
 {
 	struct toml_scan *s = &p->s;
 	int c = toml_peek(s);
-	enum doc_kind kind = c == '[' ? DOC_ARRAY : c == '{' ? DOC_TABLE
-		: c == '"' || c == '\'' ? DOC_STRING : DOC_NULL;
-	size_t number = add_item(p, parent, part, c == '{' ? INLINE : VALUE,
-		kind);
+	enum doc_kind kind = c == '[' ? DOC_ARRAY
+	    : c == '{'                ? DOC_TABLE
+	    : c == '"' || c == '\''   ? DOC_STRING
+				      : DOC_NULL;
+	size_t number = add_item(p, parent, part, c == '{' ? INLINE : VALUE, kind);
 	if (number == NONE)
 		return -1;
 	if (c == '[')
@@ -321,21 +325,20 @@ static size_t walk_header(struct parser *p, const struct key *key)
 				return NONE;
 			set_place(p, next, part->at, part->line, part->column);
 		}
-		if (p->node[next].origin == VALUE
-			|| p->node[next].origin == INLINE) {
-			name_fault(p, part, "'%s' is a complete value, a header "
-				"cannot add to it");
+		if (p->node[next].origin == VALUE || p->node[next].origin == INLINE) {
+			name_fault(p, part,
+			    "'%s' is a complete value, a header "
+			    "cannot add to it");
 			return NONE;
 		}
-		table = p->node[next].origin == ELEMENTS ? p->node[next].last
-			: next;
+		table = p->node[next].origin == ELEMENTS ? p->node[next].last : next;
 	}
 	return table;
 }
 
 /* Makes the table of a header: [key] or [[key]]. */
-static size_t define_header(struct parser *p, const struct key *key,
-	int is_element, size_t at, int line, int column)
+static size_t define_header(struct parser *p, const struct key *key, int is_element,
+    size_t at, int line, int column)
 {
 	const struct part *last = &key->part[key->npart - 1];
 	size_t parent = walk_header(p, key);
@@ -349,8 +352,9 @@ static size_t define_header(struct parser *p, const struct key *key,
 				return NONE;
 			set_place(p, number, at, line, column);
 		} else if (p->node[number].origin != ELEMENTS) {
-			name_fault(p, last, "'%s' is defined already, and not as an "
-				"array of tables");
+			name_fault(p, last,
+			    "'%s' is defined already, and not as an "
+			    "array of tables");
 			return NONE;
 		}
 		size_t element = add_item(p, number, NULL, HEADER, DOC_TABLE);
@@ -404,8 +408,7 @@ static int read_lines(struct parser *p)
 			return -1;
 		if (s->at == s->n)
 			return 0;
-		if (toml_peek(s) == '[' ? read_header(p, &table)
-			: read_pair(p, table))
+		if (toml_peek(s) == '[' ? read_header(p, &table) : read_pair(p, table))
 			return -1;
 		toml_blanks(s);
 		if (toml_peek(s) == '#' && toml_comment(s))
@@ -424,28 +427,31 @@ static int check_bytes(struct toml_scan *s)
 		return 0;
 	int line, column;
 	text_position(s->text, bad, &line, &column);
-	err_set(s->err, STATUS_INPUT, nul ? "the document contains a NUL byte"
-		: "the document is not UTF-8 here");
+	err_set(s->err, STATUS_INPUT,
+	    nul ? "the document contains a NUL byte" : "the document is not UTF-8 here");
 	err_place(s->err, s->name, line, column, NULL);
 	return -1;
 }
 
 int toml_read(const char *name, const char *text, size_t n, struct doc *out,
-	struct err *err)
+    struct err *err)
 {
 	json_init();
 	struct doc doc = {
-		.name = xstrdup(name), .text = xstrndup(text, n), .ntext = n,
-		.root = cJSON_CreateObject()
+		.name = xstrdup(name),
+		.text = xstrndup(text, n),
+		.ntext = n,
+		.root = cJSON_CreateObject(),
 	};
 	struct parser p = {
-		.s = { .name = name, .text = doc.text, .n = n, .line = 1,
-			.err = err },
+		.s = { .name = name, .text = doc.text, .n = n, .line = 1, .err = err },
 		.doc = &doc,
 	};
-	doc_add_mark(&doc, &(struct doc_mark) {
-		.item = doc.root, .line = 1, .column = 1, .kind = DOC_TABLE
-	});
+	doc_add_mark(&doc,
+	    &(struct doc_mark){ .item = doc.root,
+		.line = 1,
+		.column = 1,
+		.kind = DOC_TABLE });
 	p.node = array_grow(p.node, 0, &p.cap, sizeof *p.node);
 	p.node[p.nnode++] = (struct node){ HEADER, 0, NONE };
 	if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)

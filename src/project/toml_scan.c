@@ -63,8 +63,8 @@ int toml_comment(struct toml_scan *s)
 {
 	for (s->at++; s->at < s->n; s->at++) {
 		int c = toml_peek(s);
-		if (c == '\n' || (c == '\r' && s->at + 1 < s->n
-			&& s->text[s->at + 1] == '\n'))
+		if (c == '\n' ||
+		    (c == '\r' && s->at + 1 < s->n && s->text[s->at + 1] == '\n'))
 			break;
 		if (is_control(c))
 			return toml_fault(s, "a control character in a comment");
@@ -92,15 +92,14 @@ static int hex_escape(struct toml_scan *s, int digits, struct buf *out)
 	for (int i = 0; i < digits; i++, s->at++) {
 		int c = toml_peek(s);
 		if (c < 0 || !isxdigit(c))
-			return fault_at(s, start, digits == 4
-				? "\\u needs four hexadecimal digits"
-				: "\\U needs eight hexadecimal digits");
-		code = code << 4 | (unsigned long)(isdigit(c) ? c - '0'
-			: tolower(c) - 'a' + 10);
+			return fault_at(s, start,
+			    digits == 4 ? "\\u needs four hexadecimal digits"
+					: "\\U needs eight hexadecimal digits");
+		code = code << 4 |
+		    (unsigned long)(isdigit(c) ? c - '0' : tolower(c) - 'a' + 10);
 	}
 	if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-		return fault_at(s, start,
-			"the escape is not a Unicode scalar value");
+		return fault_at(s, start, "the escape is not a Unicode scalar value");
 	utf8_add(out, code);
 	return 0;
 }
@@ -138,8 +137,7 @@ static int escape(struct toml_scan *s, int is_multi, struct buf *out)
 static int count_quotes(const struct toml_scan *s, int quote)
 {
 	int n = 0;
-	while (n < 5 && s->at + (size_t)n < s->n
-		&& s->text[s->at + (size_t)n] == quote)
+	while (n < 5 && s->at + (size_t)n < s->n && s->text[s->at + (size_t)n] == quote)
 		n++;
 	return n;
 }
@@ -162,8 +160,9 @@ static int multi_line(struct toml_scan *s, int quote, struct buf *out)
 		} else if (c < 0) {
 			return toml_fault(s, "unterminated string");
 		} else if (is_control(c)) {
-			return toml_fault(s, "a control character in a string must "
-				"be written as an escape");
+			return toml_fault(s,
+			    "a control character in a string must "
+			    "be written as an escape");
 		} else {
 			s->at++;
 			if (c != '\\' || quote == '\'')
@@ -187,8 +186,9 @@ int toml_string(struct toml_scan *s, int is_key, struct buf *out)
 		if (c == '\n' || c < 0)
 			return toml_fault(s, "unterminated string");
 		if (is_control(c))
-			return toml_fault(s, "a control character in a string must "
-				"be written as an escape");
+			return toml_fault(s,
+			    "a control character in a string must "
+			    "be written as an escape");
 		s->at++;
 		if (c == quote)
 			return 0;
@@ -220,7 +220,8 @@ static int number_kind(const char *token, enum doc_kind *kind)
 	*kind = DOC_INTEGER;
 	if (p[0] == '0' && p[1] && strchr("xob", p[1])) {
 		const char *set = p[1] == 'x' ? "0123456789abcdefABCDEF"
-			: p[1] == 'o' ? "01234567" : "01";
+		    : p[1] == 'o'             ? "01234567"
+					      : "01";
 		p += 2;
 		return digits(&p, set) && !*p ? 0 : -1;
 	}
@@ -260,7 +261,7 @@ static void set_number(cJSON *item, double v)
 }
 
 static int number(struct toml_scan *s, size_t start, char *token, cJSON *item,
-	enum doc_kind *kind)
+    enum doc_kind *kind)
 {
 	if (number_kind(token, kind))
 		return fault_at(s, start, "expected a value");
@@ -276,13 +277,15 @@ static int number(struct toml_scan *s, size_t start, char *token, cJSON *item,
 		set_number(item, v);
 		return 0;
 	}
-	int base = token[0] != '0' ? 10 : token[1] == 'x' ? 16
-		: token[1] == 'o' ? 8 : token[1] == 'b' ? 2 : 10;
+	int base = token[0] != '0' ? 10
+	    : token[1] == 'x'      ? 16
+	    : token[1] == 'o'      ? 8
+	    : token[1] == 'b'      ? 2
+				   : 10;
 	errno = 0;
 	long long v = strtoll(base == 10 ? token : token + 2, NULL, base);
 	if (errno == ERANGE)
-		return fault_at(s, start,
-			"the integer does not fit in 64 bits");
+		return fault_at(s, start, "the integer does not fit in 64 bits");
 	set_number(item, (double)v);
 	return 0;
 }
@@ -302,10 +305,21 @@ static int in_range(const char *s, size_t n, int min, int max)
 static int is_date(const char *s)
 {
 	static const int days[] = {
-		31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31
+		31,
+		29,
+		31,
+		30,
+		31,
+		30,
+		31,
+		31,
+		30,
+		31,
+		30,
+		31,
 	};
-	if (!in_range(s, 4, 0, 9999) || s[4] != '-' || !in_range(s + 5, 2, 1, 12)
-		|| s[7] != '-')
+	if (!in_range(s, 4, 0, 9999) || s[4] != '-' || !in_range(s + 5, 2, 1, 12) ||
+	    s[7] != '-')
 		return 0;
 	int year = atoi(s), month = (s[5] - '0') * 10 + s[6] - '0';
 	int is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
@@ -315,8 +329,8 @@ static int is_date(const char *s)
 /* HH:MM:SS and a fraction; what follows, or null. */
 static const char *behind_time(const char *s)
 {
-	if (!in_range(s, 2, 0, 23) || s[2] != ':' || !in_range(s + 3, 2, 0, 59)
-		|| s[5] != ':' || !in_range(s + 6, 2, 0, 60))
+	if (!in_range(s, 2, 0, 23) || s[2] != ':' || !in_range(s + 3, 2, 0, 59) ||
+	    s[5] != ':' || !in_range(s + 6, 2, 0, 60))
 		return NULL;
 	s += 8;
 	if (*s != '.')
@@ -329,8 +343,8 @@ static int is_offset(const char *s)
 {
 	if (strcmp(s, "Z") == 0 || strcmp(s, "z") == 0)
 		return 1;
-	return (*s == '+' || *s == '-') && in_range(s + 1, 2, 0, 23)
-		&& s[3] == ':' && in_range(s + 4, 2, 0, 59) && !s[6];
+	return (*s == '+' || *s == '-') && in_range(s + 1, 2, 0, 23) && s[3] == ':' &&
+	    in_range(s + 4, 2, 0, 59) && !s[6];
 }
 
 static int is_date_time(const char *s)
@@ -359,10 +373,9 @@ static size_t token_length(const struct toml_scan *s)
 		n++;
 	/* A blank may stand for the T of a date with time. */
 	const char *p = s->text + s->at;
-	if (n == 10 && p[4] == '-' && s->n - s->at > 11 && p[10] == ' '
-		&& isdigit((unsigned char)p[11]))
-		for (n = 11; s->at + n < s->n
-			&& !strchr(" \t\r\n,]}#=", p[n]); n++)
+	if (n == 10 && p[4] == '-' && s->n - s->at > 11 && p[10] == ' ' &&
+	    isdigit((unsigned char)p[11]))
+		for (n = 11; s->at + n < s->n && !strchr(" \t\r\n,]}#=", p[n]); n++)
 			;
 	return n;
 }
@@ -377,8 +390,8 @@ int toml_scalar(struct toml_scan *s, cJSON *item, enum doc_kind *kind)
 		*kind = DOC_BOOL;
 		item->type = *token == 't' ? cJSON_True : cJSON_False;
 		item->valueint = *token == 't';
-	} else if (n > 4 && isdigit((unsigned char)*token)
-		&& (token[4] == '-' || token[2] == ':')) {
+	} else if (n > 4 && isdigit((unsigned char)*token) &&
+	    (token[4] == '-' || token[2] == ':')) {
 		*kind = DOC_DATE;
 		item->type = cJSON_String;
 		item->valuestring = xstrdup(token);

@@ -13,7 +13,7 @@ struct toml_scan {
 	const char *name, *text;
 	size_t n, at;
 	int line;
-	size_t line_start;	/* offset of the first byte of the line */
+	size_t line_start; /* offset of the first byte of the line */
 	struct err *err;
 };
 
@@ -33,7 +33,6 @@ int toml_space(struct toml_scan *s) WARN_UNUSED;
 /* At a quote. is_key: one line only. */
 int toml_string(struct toml_scan *s, int is_key, struct buf *out) WARN_UNUSED;
 /* A number, date, true or false into an item. */
-int toml_scalar(struct toml_scan *s, cJSON *item, enum doc_kind *kind)
-	WARN_UNUSED;
+int toml_scalar(struct toml_scan *s, cJSON *item, enum doc_kind *kind) WARN_UNUSED;
 
 #endif

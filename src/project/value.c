@@ -14,7 +14,12 @@
 #include "util/mem.h"
 
 static const char *const type_name[] = {
-	"float", "int", "bool", "vec2", "vec3", "vec4"
+	"float",
+	"int",
+	"bool",
+	"vec2",
+	"vec3",
+	"vec4",
 };
 
 const char *value_type_name(enum value_type type)
@@ -46,7 +51,8 @@ static int parse_number(const char *s, double *out)
 static int parse_bool(const char *s, int *out)
 {
 	static const char *const word[2][3] = {
-		{ "false", "0", "off" }, { "true", "1", "on" }
+		{ "false", "0", "off" },
+		{ "true", "1", "on" },
 	};
 	for (int value = 0; value < 2; value++)
 		for (int i = 0; i < 3; i++)
@@ -99,15 +105,19 @@ static int parse_components(const char *text, int n, double *out)
 static int expected(enum value_type type, const char *got, struct err *err)
 {
 	static const char *const shape[] = {
-		"a number", "an integer", "true or false", "2 numbers",
-		"3 numbers", "4 numbers"
+		"a number",
+		"an integer",
+		"true or false",
+		"2 numbers",
+		"3 numbers",
+		"4 numbers",
 	};
-	return err_set(err, STATUS_INPUT, "expected %s for %s %s, got %s",
-		shape[type], type == VALUE_INT ? "an" : "a", type_name[type], got);
+	return err_set(err, STATUS_INPUT, "expected %s for %s %s, got %s", shape[type],
+	    type == VALUE_INT ? "an" : "a", type_name[type], got);
 }
 
 int value_parse(const char *text, enum value_type type, struct value *out,
-	struct err *err)
+    struct err *err)
 {
 	char *s = trimmed(text, strlen(text));
 	struct value v = { .type = type };
@@ -142,8 +152,8 @@ static int is_vector(const cJSON *json, int n, double *out)
 	return i == n;
 }
 
-int value_from_json(const cJSON *json, enum value_type type,
-	struct value *out, struct err *err)
+int value_from_json(const cJSON *json, enum value_type type, struct value *out,
+    struct err *err)
 {
 	struct value v = { .type = type };
 	int fits = 0;
@@ -152,8 +162,7 @@ int value_from_json(const cJSON *json, enum value_type type,
 		fits = cJSON_IsBool(json);
 		v.i = cJSON_IsTrue(json);
 	} else if (type == VALUE_INT) {
-		fits = number == floor(number) && number >= INT_MIN
-			&& number <= INT_MAX;
+		fits = number == floor(number) && number >= INT_MIN && number <= INT_MAX;
 		v.i = fits ? (int)number : 0;
 	} else if (type == VALUE_FLOAT) {
 		fits = is_number(number);
@@ -178,8 +187,7 @@ cJSON *value_to_json(const struct value *value)
 	case VALUE_FLOAT:
 		return cJSON_CreateNumber(value->f[0]);
 	default:
-		return cJSON_CreateDoubleArray(value->f,
-			value_components(value->type));
+		return cJSON_CreateDoubleArray(value->f, value_components(value->type));
 	}
 }
 
@@ -234,8 +242,7 @@ struct unit {
 	double factor;
 };
 
-static int parse_quantity(const char *s, const struct unit *unit, double max,
-	double *out)
+static int parse_quantity(const char *s, const struct unit *unit, double max, double *out)
 {
 	size_t ndigit = strspn(s, "0123456789.");
 	char *end;
@@ -263,11 +270,17 @@ static int parse_quantity(const char *s, const struct unit *unit, double max,
 int bytes_parse(const char *text, uint64_t *out)
 {
 	static const struct unit unit[] = {
-		{ "", 1 }, { "B", 1 },
-		{ "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 }, { "TB", 1e12 },
-		{ "KIB", 1024.0 }, { "MIB", 1048576.0 },
-		{ "GIB", 1073741824.0 }, { "TIB", 1099511627776.0 },
-		{ NULL, 0 }
+		{ "", 1 },
+		{ "B", 1 },
+		{ "KB", 1e3 },
+		{ "MB", 1e6 },
+		{ "GB", 1e9 },
+		{ "TB", 1e12 },
+		{ "KIB", 1024.0 },
+		{ "MIB", 1048576.0 },
+		{ "GIB", 1073741824.0 },
+		{ "TIB", 1099511627776.0 },
+		{ NULL, 0 },
 	};
 	double v;
 	if (parse_quantity(text, unit, 9007199254740992.0, &v))
@@ -279,8 +292,13 @@ int bytes_parse(const char *text, uint64_t *out)
 int age_parse(const char *text, double *out)
 {
 	static const struct unit unit[] = {
-		{ "", 1 }, { "S", 1 }, { "M", 60 }, { "H", 3600 },
-		{ "D", 86400 }, { "W", 604800 }, { NULL, 0 }
+		{ "", 1 },
+		{ "S", 1 },
+		{ "M", 60 },
+		{ "H", 3600 },
+		{ "D", 86400 },
+		{ "W", 604800 },
+		{ NULL, 0 },
 	};
 	return parse_quantity(text, unit, 1e12, out);
 }

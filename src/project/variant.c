@@ -10,8 +10,7 @@
 #include "util/suggest.h"
 
 /* Names of structs that begin with one. */
-static const char *nearest(const char *word, const void *array, size_t n,
-	size_t size)
+static const char *nearest(const char *word, const void *array, size_t n, size_t size)
 {
 	const char **name = xcalloc(n, sizeof *name);
 	for (size_t i = 0; i < n; i++)
@@ -21,25 +20,23 @@ static const char *nearest(const char *word, const void *array, size_t n,
 	return near;
 }
 
-static int unknown_preset(const struct manifest *m, const char *name,
-	struct err *err)
+static int unknown_preset(const struct manifest *m, const char *name, struct err *err)
 {
-	const char *near = nearest(name, m->preset, m->npreset,
-		sizeof *m->preset);
+	const char *near = nearest(name, m->preset, m->npreset, sizeof *m->preset);
 	struct buf all = BUF_INIT;
 	for (size_t i = 0; i < m->npreset; i++)
 		buf_addf(&all, "%s%s", i ? ", " : "", m->preset[i].name);
-	err_set(err, STATUS_INPUT, "unknown preset '%s'%s%s%s (there %s %s)",
-		name, near ? "; did you mean '" : "", near ? near : "",
-		near ? "'?" : "", m->npreset ? "are:" : "are none",
-		m->npreset ? buf_str(&all) : "in the manifest");
+	err_set(err, STATUS_INPUT, "unknown preset '%s'%s%s%s (there %s %s)", name,
+	    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "",
+	    m->npreset ? "are:" : "are none",
+	    m->npreset ? buf_str(&all) : "in the manifest");
 	buf_release(&all);
 	return -1;
 }
 
 /* The value of --set within the bounds of uniform i. */
-static int is_in_range(const struct manifest *m, int i,
-	const struct value *value, struct err *err)
+static int is_in_range(const struct manifest *m, int i, const struct value *value,
+    struct err *err)
 {
 	const struct uniform *u = &m->uniform[i];
 	for (int k = 0; k < value_components(u->type); k++) {
@@ -52,31 +49,27 @@ static int is_in_range(const struct manifest *m, int i,
 			continue;
 		struct buf text = BUF_INIT;
 		print_double(x, &text);
-		buf_addstr(&text, is_low ? " is below the minimum "
-			: " is above the maximum ");
+		buf_addstr(&text,
+		    is_low ? " is below the minimum " : " is above the maximum ");
 		print_double(is_low ? min : max, &text);
-		err_set(err, STATUS_INPUT, "--set %s: %s (uniform[%d].%s)",
-			u->name, buf_str(&text), i, is_low ? "min" : "max");
+		err_set(err, STATUS_INPUT, "--set %s: %s (uniform[%d].%s)", u->name,
+		    buf_str(&text), i, is_low ? "min" : "max");
 		buf_release(&text);
 		return 0;
 	}
 	return 1;
 }
 
-static void unknown_uniform(const struct manifest *m, const char *name,
-	struct err *err)
+static void unknown_uniform(const struct manifest *m, const char *name, struct err *err)
 {
-	const char *near = nearest(name, m->uniform, m->nuniform,
-		sizeof *m->uniform);
+	const char *near = nearest(name, m->uniform, m->nuniform, sizeof *m->uniform);
 	struct buf all = BUF_INIT;
 	for (size_t i = 0; i < m->nuniform && i < 20; i++)
-		buf_addf(&all, "%s%s", i ? ", " : "there are: ",
-			m->uniform[i].name);
-	err_set(err, STATUS_INPUT, "--set: unknown uniform '%s'%s%s%s (%s%s)",
-		name, near ? "; did you mean '" : "", near ? near : "",
-		near ? "'?" : "", m->nuniform ? buf_str(&all)
-		: "there are none in the manifest",
-		m->nuniform > 20 ? ", ..." : "");
+		buf_addf(&all, "%s%s", i ? ", " : "there are: ", m->uniform[i].name);
+	err_set(err, STATUS_INPUT, "--set: unknown uniform '%s'%s%s%s (%s%s)", name,
+	    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "",
+	    m->nuniform ? buf_str(&all) : "there are none in the manifest",
+	    m->nuniform > 20 ? ", ..." : "");
 	buf_release(&all);
 }
 
@@ -87,7 +80,7 @@ static int set_option(struct variant *v, const char *text, struct err *err)
 	const char *equals = strchr(text, '=');
 	if (!equals)
 		return err_set(err, STATUS_INPUT,
-			"--set '%s' is not of the form NAME=VALUE", text);
+		    "--set '%s' is not of the form NAME=VALUE", text);
 	size_t n = (size_t)(equals - text);
 	while (n && (text[0] == ' ' || text[0] == '\t'))
 		text++, n--;
@@ -101,7 +94,7 @@ static int set_option(struct variant *v, const char *text, struct err *err)
 		unknown_uniform(m, name, err);
 	} else if (value_parse(equals + 1, m->uniform[i].type, &value, &inner)) {
 		err_set(err, inner.status, "--set %s: %s (uniform[%d].type)", name,
-			inner.message, i);
+		    inner.message, i);
 		err_release(&inner);
 	} else if (is_in_range(m, i, &value, err)) {
 		v->base[i] = value;
@@ -120,13 +113,15 @@ static int scaled(int size, double scale)
 
 static int in_limits(const struct variant_options *o, struct err *err)
 {
-	if (o->width < 0 || o->width > LIMIT_SIZE || o->height < 0
-		|| o->height > LIMIT_SIZE)
-		return err_set(err, STATUS_INPUT, "--width and --height must "
-			"be from 1 to %d", LIMIT_SIZE);
+	if (o->width < 0 || o->width > LIMIT_SIZE || o->height < 0 ||
+	    o->height > LIMIT_SIZE)
+		return err_set(err, STATUS_INPUT,
+		    "--width and --height must "
+		    "be from 1 to %d",
+		    LIMIT_SIZE);
 	if (o->fps != 0 && !(o->fps > 0 && o->fps <= LIMIT_FPS))
 		return err_set(err, STATUS_INPUT,
-			"--fps must be above 0 and at most %.0f", LIMIT_FPS);
+		    "--fps must be above 0 and at most %.0f", LIMIT_FPS);
 	return 0;
 }
 
@@ -137,12 +132,12 @@ static void resolve_passes(struct variant *v, const struct preset *preset)
 	v->pass = xcalloc(m->npass, sizeof *v->pass);
 	for (size_t i = 0; i < m->npass; i++) {
 		const struct pass *pass = &m->pass[i];
-		v->pass[i] = (struct variant_pass) {
-			.width = pass->width, .height = pass->height,
+		v->pass[i] = (struct variant_pass){
+			.width = pass->width,
+			.height = pass->height,
 			.iterations = pass->iterations,
 		};
-		memcpy(v->pass[i].local_size, pass->local_size,
-			sizeof pass->local_size);
+		memcpy(v->pass[i].local_size, pass->local_size, sizeof pass->local_size);
 	}
 	for (size_t i = 0; preset && i < preset->npass; i++) {
 		const struct preset_pass *p = &preset->pass[i];
@@ -154,8 +149,7 @@ static void resolve_passes(struct variant *v, const struct preset *preset)
 		if (p->iterations)
 			to->iterations = p->iterations;
 		if (p->local_size[0])
-			memcpy(to->local_size, p->local_size,
-				sizeof p->local_size);
+			memcpy(to->local_size, p->local_size, sizeof p->local_size);
 	}
 	for (size_t i = 0; i < m->npass; i++) {
 		struct variant_pass *to = &v->pass[i];
@@ -196,7 +190,7 @@ static void field_double(struct buf *out, const char *tag, double v)
 }
 
 static void field_value(struct buf *out, const char *tag, const char *name,
-	const struct value *v)
+    const struct value *v)
 {
 	struct buf bytes = BUF_INIT;
 	field(&bytes, "name", name, strlen(name));
@@ -211,14 +205,14 @@ static void field_value(struct buf *out, const char *tag, const char *name,
 }
 
 void variant_step(const struct variant *v, const struct timeline_step *step,
-	struct buf *out)
+    struct buf *out)
 {
 	const struct manifest *m = v->manifest;
 	struct buf bytes = BUF_INIT;
 	field_int(&bytes, "frame", step->frame);
 	for (size_t i = 0; i < step->nset; i++)
 		field_value(&bytes, "set", m->uniform[step->set[i].uniform].name,
-			&step->set[i].value);
+		    &step->set[i].value);
 	for (int i = 0; step->has_mouse && i < 4; i++)
 		field_double(&bytes, "mouse", (double)step->mouse[i]);
 	if (step->has_keys)
@@ -246,9 +240,8 @@ static void find_id(const struct variant *v, struct sha256 *out)
 	buf_release(&bytes);
 }
 
-int variant_init(struct variant *v, const struct manifest *m,
-	const struct trace *trace, const struct variant_options *options,
-	struct err *err)
+int variant_init(struct variant *v, const struct manifest *m, const struct trace *trace,
+    const struct variant_options *options, struct err *err)
 {
 	static const struct variant_options none = { 0 };
 	const struct variant_options *o = options ? options : &none;
@@ -265,14 +258,14 @@ int variant_init(struct variant *v, const struct manifest *m,
 		v->preset = xstrdup(name);
 	}
 	double scale = preset ? preset->render_scale : 1;
-	v->width = o->width ? o->width : trace && trace->width ? trace->width
-		: scaled(m->width, scale);
-	v->height = o->height ? o->height : trace && trace->height
-		? trace->height : scaled(m->height, scale);
-	v->fps = o->fps > 0 ? o->fps : trace && trace->fps > 0 ? trace->fps
-		: m->fps;
-	v->timeline = trace && trace->has_timeline ? &trace->timeline
-		: &m->timeline;
+	v->width = o->width         ? o->width
+	    : trace && trace->width ? trace->width
+				    : scaled(m->width, scale);
+	v->height = o->height        ? o->height
+	    : trace && trace->height ? trace->height
+				     : scaled(m->height, scale);
+	v->fps = o->fps > 0 ? o->fps : trace && trace->fps > 0 ? trace->fps : m->fps;
+	v->timeline = trace && trace->has_timeline ? &trace->timeline : &m->timeline;
 	v->index = timeline_index_new(v->timeline, m->nuniform);
 	v->base = xcalloc(m->nuniform, sizeof *v->base);
 	v->is_set = xcalloc(m->nuniform, sizeof *v->is_set);
@@ -311,8 +304,8 @@ void variant_id(const struct variant *v, struct sha256 *out)
 void variant_values(const struct variant *v, int frame, struct value *out)
 {
 	for (size_t i = 0; i < v->manifest->nuniform; i++) {
-		const struct value *set = v->is_set[i] ? NULL :
-			timeline_value(v->index, i, frame);
+		const struct value *set =
+		    v->is_set[i] ? NULL : timeline_value(v->index, i, frame);
 		out[i] = set ? *set : v->base[i];
 	}
 }
@@ -337,10 +330,8 @@ static long long days_of_date(int year, int month, int day)
 	long long y = year - (month <= 2);
 	long long era = (y >= 0 ? y : y - 399) / 400;
 	long long of_era = y - era * 400;
-	long long of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5
-		+ day - 1;
-	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100
-		+ of_year - 719468;
+	long long of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
 static void date_of_days(long long days, int *year, int *month, int *day)
@@ -359,12 +350,11 @@ static void date_of_days(long long days, int *year, int *month, int *day)
 void variant_date(const struct variant *v, int frame, float out[4])
 {
 	const struct date *d = &v->manifest->date;
-	double seconds = d->hour * 3600.0 + d->minute * 60.0 + d->second
-		+ frame / v->fps;
+	double seconds = d->hour * 3600.0 + d->minute * 60.0 + d->second + frame / v->fps;
 	double days = floor(seconds / 86400);
 	int year, month, day;
-	date_of_days(days_of_date(d->year, d->month, d->day) + (long long)days,
-		&year, &month, &day);
+	date_of_days(days_of_date(d->year, d->month, d->day) + (long long)days, &year,
+	    &month, &day);
 	out[0] = (float)year;
 	out[1] = (float)(month - 1);
 	out[2] = (float)day;
@@ -385,14 +375,12 @@ cJSON *variant_manifest(const struct variant *v)
 		if (pass->width) {
 			pass->width = v->pass[i].width;
 			pass->height = v->pass[i].height;
-		} else if (!v->pass[i].is_output_sized
-			&& pass->kind != PASS_CUBEMAP) {
+		} else if (!v->pass[i].is_output_sized && pass->kind != PASS_CUBEMAP) {
 			pass->width = v->pass[i].width;
 			pass->height = v->pass[i].height;
 		}
 		pass->iterations = v->pass[i].iterations;
-		memcpy(pass->local_size, v->pass[i].local_size,
-			sizeof pass->local_size);
+		memcpy(pass->local_size, v->pass[i].local_size, sizeof pass->local_size);
 	}
 	cJSON *json = manifest_to_json(&m, MANIFEST_PROJECT);
 	free(m.pass);

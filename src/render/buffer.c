@@ -14,45 +14,45 @@ struct buffer *buffer_get(struct gl *gl, uint32_t id, struct err *err)
 	return NULL;
 }
 
-static int check(struct gl *gl, const char *function, uint64_t size,
-	struct err *err)
+static int check(struct gl *gl, const char *function, uint64_t size, struct err *err)
 {
 	return gl_check(gl, err, function, "shader storage of %llu bytes",
-		(unsigned long long)size);
+	    (unsigned long long)size);
 }
 
 static int in_range(const struct buffer *b, uint64_t size, struct err *err)
 {
 	if (size <= b->size)
 		return 0;
-	return err_set(err, STATUS_FAILED,
-		"%llu bytes do not fit shader storage of %llu",
-		(unsigned long long)size, (unsigned long long)b->size);
+	return err_set(err, STATUS_FAILED, "%llu bytes do not fit shader storage of %llu",
+	    (unsigned long long)size, (unsigned long long)b->size);
 }
 
 static void clear(struct gl *gl, const struct buffer *b)
 {
 	glBindBuffer(GL_COPY_WRITE_BUFFER, b->name);
 	if (gl->has_clear_buffer) {
-		glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R8, GL_RED, GL_UNSIGNED_BYTE, NULL);
+		glClearBufferData(GL_COPY_WRITE_BUFFER, GL_R8, GL_RED, GL_UNSIGNED_BYTE,
+		    NULL);
 		return;
 	}
 	static const char zero[CLEAR_STEP];
 	for (uint64_t at = 0; at < b->size; at += CLEAR_STEP)
-		glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)at, (GLsizeiptr)
-			(b->size - at < CLEAR_STEP ? b->size - at : CLEAR_STEP), zero);
+		glBufferSubData(GL_COPY_WRITE_BUFFER, (GLintptr)at,
+		    (GLsizeiptr)(b->size - at < CLEAR_STEP ? b->size - at : CLEAR_STEP),
+		    zero);
 }
 
 int buffer_new(struct gl *gl, uint32_t id, uint64_t size, struct err *err)
 {
 	if (!gl->has_compute)
 		return err_set(err, STATUS_MACHINE,
-			"shader storage needs OpenGL 4.3, but this context has "
-			"less");
+		    "shader storage needs OpenGL 4.3, but this context has "
+		    "less");
 	if (!size || size > gl->max_storage_bytes || size > PTRDIFF_MAX)
 		return err_set(err, STATUS_MACHINE,
-			"shader storage of %llu bytes does not fit this OpenGL's limit of %llu",
-			(unsigned long long)size, (unsigned long long)gl->max_storage_bytes);
+		    "shader storage of %llu bytes does not fit this OpenGL's limit of %llu",
+		    (unsigned long long)size, (unsigned long long)gl->max_storage_bytes);
 	buffer_free(gl, id);
 	struct buffer *b = xcalloc(1, sizeof *b);
 	b->size = size;
@@ -68,7 +68,7 @@ int buffer_new(struct gl *gl, uint32_t id, uint64_t size, struct err *err)
 }
 
 int buffer_upload(struct gl *gl, uint32_t id, const void *data, uint64_t size,
-	struct err *err)
+    struct err *err)
 {
 	struct buffer *b = buffer_get(gl, id, err);
 	if (!b || in_range(b, size, err) < 0)
@@ -87,8 +87,7 @@ int buffer_clear(struct gl *gl, uint32_t id, struct err *err)
 	return check(gl, "buffer_clear", b->size, err);
 }
 
-int buffer_copy(struct gl *gl, uint32_t dst, uint32_t src, uint64_t size,
-	struct err *err)
+int buffer_copy(struct gl *gl, uint32_t dst, uint32_t src, uint64_t size, struct err *err)
 {
 	struct buffer *to = buffer_get(gl, dst, err);
 	struct buffer *from = buffer_get(gl, src, err);
@@ -99,7 +98,7 @@ int buffer_copy(struct gl *gl, uint32_t dst, uint32_t src, uint64_t size,
 	glBindBuffer(GL_COPY_READ_BUFFER, from->name);
 	glBindBuffer(GL_COPY_WRITE_BUFFER, to->name);
 	glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, 0,
-		(GLsizeiptr)size);
+	    (GLsizeiptr)size);
 	return check(gl, "buffer_copy", size, err);
 }
 

@@ -38,31 +38,55 @@ static int has_word(const char *list, const char *word)
 static const char *egl_error_name(EGLint code)
 {
 	switch (code) {
-	case EGL_SUCCESS: return "EGL_SUCCESS";
-	case EGL_NOT_INITIALIZED: return "EGL_NOT_INITIALIZED";
-	case EGL_BAD_ACCESS: return "EGL_BAD_ACCESS";
-	case EGL_BAD_ALLOC: return "EGL_BAD_ALLOC";
-	case EGL_BAD_ATTRIBUTE: return "EGL_BAD_ATTRIBUTE";
-	case EGL_BAD_CONFIG: return "EGL_BAD_CONFIG";
-	case EGL_BAD_CONTEXT: return "EGL_BAD_CONTEXT";
-	case EGL_BAD_CURRENT_SURFACE: return "EGL_BAD_CURRENT_SURFACE";
-	case EGL_BAD_DISPLAY: return "EGL_BAD_DISPLAY";
-	case EGL_BAD_MATCH: return "EGL_BAD_MATCH";
-	case EGL_BAD_NATIVE_PIXMAP: return "EGL_BAD_NATIVE_PIXMAP";
-	case EGL_BAD_NATIVE_WINDOW: return "EGL_BAD_NATIVE_WINDOW";
-	case EGL_BAD_PARAMETER: return "EGL_BAD_PARAMETER";
-	case EGL_BAD_SURFACE: return "EGL_BAD_SURFACE";
-	case EGL_CONTEXT_LOST: return "EGL_CONTEXT_LOST";
-	case EGL_BAD_DEVICE_EXT: return "EGL_BAD_DEVICE_EXT";
-	default: return "an unknown EGL error";
+	case EGL_SUCCESS:
+		return "EGL_SUCCESS";
+	case EGL_NOT_INITIALIZED:
+		return "EGL_NOT_INITIALIZED";
+	case EGL_BAD_ACCESS:
+		return "EGL_BAD_ACCESS";
+	case EGL_BAD_ALLOC:
+		return "EGL_BAD_ALLOC";
+	case EGL_BAD_ATTRIBUTE:
+		return "EGL_BAD_ATTRIBUTE";
+	case EGL_BAD_CONFIG:
+		return "EGL_BAD_CONFIG";
+	case EGL_BAD_CONTEXT:
+		return "EGL_BAD_CONTEXT";
+	case EGL_BAD_CURRENT_SURFACE:
+		return "EGL_BAD_CURRENT_SURFACE";
+	case EGL_BAD_DISPLAY:
+		return "EGL_BAD_DISPLAY";
+	case EGL_BAD_MATCH:
+		return "EGL_BAD_MATCH";
+	case EGL_BAD_NATIVE_PIXMAP:
+		return "EGL_BAD_NATIVE_PIXMAP";
+	case EGL_BAD_NATIVE_WINDOW:
+		return "EGL_BAD_NATIVE_WINDOW";
+	case EGL_BAD_PARAMETER:
+		return "EGL_BAD_PARAMETER";
+	case EGL_BAD_SURFACE:
+		return "EGL_BAD_SURFACE";
+	case EGL_CONTEXT_LOST:
+		return "EGL_CONTEXT_LOST";
+	case EGL_BAD_DEVICE_EXT:
+		return "EGL_BAD_DEVICE_EXT";
+	default:
+		return "an unknown EGL error";
 	}
 }
 
 int renderer_is_software(const char *renderer)
 {
 	static const char *const name[] = {
-		"llvmpipe", "softpipe", "swrast", "SWR", "lavapipe", "SwiftShader",
-		"Software Rasterizer", "Software Renderer", "GDI Generic"
+		"llvmpipe",
+		"softpipe",
+		"swrast",
+		"SWR",
+		"lavapipe",
+		"SwiftShader",
+		"Software Rasterizer",
+		"Software Renderer",
+		"GDI Generic",
 	};
 	for (size_t i = 0; renderer && i < sizeof name / sizeof *name; i++)
 		if (strstr(renderer, name[i]))
@@ -73,16 +97,16 @@ int renderer_is_software(const char *renderer)
 /* What libEGL has to say goes to the log, not to stderr. */
 static struct buf *debug_log;
 
-static void EGLAPIENTRY on_debug(EGLenum error, const char *command,
-	EGLint type, EGLLabelKHR thread, EGLLabelKHR object, const char *message)
+static void EGLAPIENTRY on_debug(EGLenum error, const char *command, EGLint type,
+    EGLLabelKHR thread, EGLLabelKHR object, const char *message)
 {
 	(void)type;
 	(void)thread;
 	(void)object;
 	if (debug_log && debug_log->len < 65536)
 		buf_addf(debug_log, "libEGL: %s: %s%s%s\n", command ? command : "?",
-			egl_error_name((EGLint)error), message ? ": " : "",
-			message ? message : "");
+		    egl_error_name((EGLint)error), message ? ": " : "",
+		    message ? message : "");
 }
 
 static void platform_init(struct platform *p, struct buf *log)
@@ -98,32 +122,35 @@ static void platform_init(struct platform *p, struct buf *log)
 	buf_addf(log, "client extensions: %s\n", ext);
 	if (has_word(ext, "EGL_KHR_debug")) {
 		PFNEGLDEBUGMESSAGECONTROLKHRPROC control =
-			(PFNEGLDEBUGMESSAGECONTROLKHRPROC)
-			eglGetProcAddress("eglDebugMessageControlKHR");
+		    (PFNEGLDEBUGMESSAGECONTROLKHRPROC)eglGetProcAddress(
+			"eglDebugMessageControlKHR");
 		static const EGLAttrib attrib[] = {
-			EGL_DEBUG_MSG_CRITICAL_KHR, EGL_TRUE,
-			EGL_DEBUG_MSG_ERROR_KHR, EGL_TRUE,
-			EGL_DEBUG_MSG_WARN_KHR, EGL_TRUE,
-			EGL_NONE
+			EGL_DEBUG_MSG_CRITICAL_KHR,
+			EGL_TRUE,
+			EGL_DEBUG_MSG_ERROR_KHR,
+			EGL_TRUE,
+			EGL_DEBUG_MSG_WARN_KHR,
+			EGL_TRUE,
+			EGL_NONE,
 		};
 		if (control)
 			control(on_debug, attrib);
 	}
 	if (has_word(ext, "EGL_EXT_platform_base"))
-		p->get_display = (PFNEGLGETPLATFORMDISPLAYEXTPROC)
-			eglGetProcAddress("eglGetPlatformDisplayEXT");
-	p->has_surfaceless = p->get_display &&
-		has_word(ext, "EGL_MESA_platform_surfaceless");
+		p->get_display = (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress(
+		    "eglGetPlatformDisplayEXT");
+	p->has_surfaceless =
+	    p->get_display && has_word(ext, "EGL_MESA_platform_surfaceless");
 	p->has_device = p->get_display && has_word(ext, "EGL_EXT_platform_device");
 	int has_base = has_word(ext, "EGL_EXT_device_base");
-	if (!p->has_device ||
-	    !(has_base || has_word(ext, "EGL_EXT_device_enumeration")))
+	if (!p->has_device || !(has_base || has_word(ext, "EGL_EXT_device_enumeration")))
 		return;
-	p->query_devices = (PFNEGLQUERYDEVICESEXTPROC)
-		eglGetProcAddress("eglQueryDevicesEXT");
+	p->query_devices =
+	    (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
 	if (has_base || has_word(ext, "EGL_EXT_device_query"))
-		p->query_device_string = (PFNEGLQUERYDEVICESTRINGEXTPROC)
-			eglGetProcAddress("eglQueryDeviceStringEXT");
+		p->query_device_string =
+		    (PFNEGLQUERYDEVICESTRINGEXTPROC)eglGetProcAddress(
+			"eglQueryDeviceStringEXT");
 	if (!p->query_devices)
 		return;
 	if (!p->query_devices(MAX_DEVICES, p->device, &p->ndevice)) {
@@ -131,34 +158,38 @@ static void platform_init(struct platform *p, struct buf *log)
 		p->ndevice = 0;
 	}
 	for (EGLint i = 0; i < p->ndevice; i++) {
-		const char *dext = p->query_device_string ?
-			p->query_device_string(p->device[i], EGL_EXTENSIONS) : NULL;
+		const char *dext = p->query_device_string
+		    ? p->query_device_string(p->device[i], EGL_EXTENSIONS)
+		    : NULL;
 		p->is_software[i] = has_word(dext, "EGL_MESA_device_software");
 		buf_addf(log, "EGL device %d%s: %s\n", (int)i,
-			p->is_software[i] ? " (software)" : "", dext ? dext : "");
+		    p->is_software[i] ? " (software)" : "", dext ? dext : "");
 	}
 }
 
 /* "EGL device 0 (/dev/dri/card0)". */
 static char *device_words(const struct platform *p, EGLint i)
 {
-	const char *dext = p->query_device_string ?
-		p->query_device_string(p->device[i], EGL_EXTENSIONS) : NULL;
+	const char *dext = p->query_device_string
+	    ? p->query_device_string(p->device[i], EGL_EXTENSIONS)
+	    : NULL;
 	const char *file = NULL;
 	if (has_word(dext, "EGL_EXT_device_drm"))
 		file = p->query_device_string(p->device[i], EGL_DRM_DEVICE_FILE_EXT);
 	if (p->is_software[i])
 		file = "software";
-	return file ? xasprintf("EGL device %d (%s)", (int)i, file) :
-		xasprintf("EGL device %d", (int)i);
+	return file ? xasprintf("EGL device %d (%s)", (int)i, file)
+		    : xasprintf("EGL device %d", (int)i);
 }
 
 static EGLConfig choose_config(EGLDisplay dpy, int needs_pbuffer, int *ok)
 {
 	EGLint attrib[] = {
-		EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT,
-		EGL_SURFACE_TYPE, needs_pbuffer ? EGL_PBUFFER_BIT : 0,
-		EGL_NONE
+		EGL_RENDERABLE_TYPE,
+		EGL_OPENGL_BIT,
+		EGL_SURFACE_TYPE,
+		needs_pbuffer ? EGL_PBUFFER_BIT : 0,
+		EGL_NONE,
 	};
 	EGLConfig config = NULL;
 	EGLint n = 0;
@@ -168,27 +199,29 @@ static EGLConfig choose_config(EGLDisplay dpy, int needs_pbuffer, int *ok)
 
 /* 4.5, 4.3, 4.1; each robust, then plain. */
 static int make_context(struct egl *egl, EGLDisplay dpy, EGLConfig config,
-	const char *what)
+    const char *what)
 {
 	static const int version[][2] = { { 4, 5 }, { 4, 3 }, { 4, 1 } };
 	for (size_t i = 0; i < 6; i++) {
 		int major = version[i / 2][0], minor = version[i / 2][1];
 		int is_robust = i % 2 == 0;
 		EGLint attrib[] = {
-			EGL_CONTEXT_MAJOR_VERSION_KHR, major,
-			EGL_CONTEXT_MINOR_VERSION_KHR, minor,
+			EGL_CONTEXT_MAJOR_VERSION_KHR,
+			major,
+			EGL_CONTEXT_MINOR_VERSION_KHR,
+			minor,
 			EGL_CONTEXT_OPENGL_PROFILE_MASK_KHR,
 			EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT_KHR,
 			is_robust ? EGL_CONTEXT_FLAGS_KHR : EGL_NONE,
 			EGL_CONTEXT_OPENGL_ROBUST_ACCESS_BIT_KHR,
 			EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_KHR,
 			EGL_LOSE_CONTEXT_ON_RESET_KHR,
-			EGL_NONE
+			EGL_NONE,
 		};
 		EGLContext c = eglCreateContext(dpy, config, EGL_NO_CONTEXT, attrib);
 		buf_addf(&egl->log, "%s: OpenGL %d.%d core%s: %s\n", what, major, minor,
-			is_robust ? ", robust" : "",
-			c != EGL_NO_CONTEXT ? "yes" : egl_error_name(eglGetError()));
+		    is_robust ? ", robust" : "",
+		    c != EGL_NO_CONTEXT ? "yes" : egl_error_name(eglGetError()));
 		if (c == EGL_NO_CONTEXT)
 			continue;
 		egl->context = c;
@@ -203,31 +236,34 @@ static int try_display(struct egl *egl, EGLDisplay dpy, const char *what)
 	struct buf *log = &egl->log;
 	EGLint major, minor;
 	if (dpy == EGL_NO_DISPLAY) {
-		buf_addf(log, "%s: no display: %s\n", what, egl_error_name(eglGetError()));
+		buf_addf(log, "%s: no display: %s\n", what,
+		    egl_error_name(eglGetError()));
 		return -1;
 	}
 	if (!eglInitialize(dpy, &major, &minor)) {
-		buf_addf(log, "%s: eglInitialize: %s\n", what, egl_error_name(eglGetError()));
+		buf_addf(log, "%s: eglInitialize: %s\n", what,
+		    egl_error_name(eglGetError()));
 		return -1;
 	}
 	const char *ext = eglQueryString(dpy, EGL_EXTENSIONS);
 	const char *vendor = eglQueryString(dpy, EGL_VENDOR);
 	buf_addf(log, "%s: EGL %d.%d, %s\n%s: extensions: %s\n", what, (int)major,
-		(int)minor, vendor ? vendor : "?", what, ext ? ext : "");
+	    (int)minor, vendor ? vendor : "?", what, ext ? ext : "");
 	if (!has_word(ext, "EGL_KHR_create_context") && (major < 1 || minor < 5)) {
 		buf_addf(log, "%s: no EGL_KHR_create_context\n", what);
 		goto fail;
 	}
 	if (!eglBindAPI(EGL_OPENGL_API)) {
 		buf_addf(log, "%s: no desktop OpenGL: %s\n", what,
-			egl_error_name(eglGetError()));
+		    egl_error_name(eglGetError()));
 		goto fail;
 	}
 	int is_surfaceless = has_word(ext, "EGL_KHR_surfaceless_context");
 	int ok = 0;
 	EGLConfig config = choose_config(dpy, !is_surfaceless, &ok);
-	if (!ok && is_surfaceless && (has_word(ext, "EGL_KHR_no_config_context") ||
-				      has_word(ext, "EGL_MESA_configless_context")))
+	if (!ok && is_surfaceless &&
+	    (has_word(ext, "EGL_KHR_no_config_context") ||
+		has_word(ext, "EGL_MESA_configless_context")))
 		config = EGL_NO_CONFIG_KHR;
 	else if (!ok) {
 		buf_addf(log, "%s: no config for OpenGL\n", what);
@@ -240,13 +276,13 @@ static int try_display(struct egl *egl, EGLDisplay dpy, const char *what)
 		egl->surface = eglCreatePbufferSurface(dpy, config, size);
 		if (egl->surface == EGL_NO_SURFACE) {
 			buf_addf(log, "%s: eglCreatePbufferSurface: %s\n", what,
-				egl_error_name(eglGetError()));
+			    egl_error_name(eglGetError()));
 			goto fail;
 		}
 	}
 	if (!eglMakeCurrent(dpy, egl->surface, egl->surface, egl->context)) {
 		buf_addf(log, "%s: eglMakeCurrent: %s\n", what,
-			egl_error_name(eglGetError()));
+		    egl_error_name(eglGetError()));
 		goto fail;
 	}
 	egl->display = dpy;
@@ -269,8 +305,8 @@ fail:
 static int try_device(struct egl *egl, const struct platform *p, EGLint i)
 {
 	char *what = device_words(p, i);
-	int rc = try_display(egl, p->get_display(EGL_PLATFORM_DEVICE_EXT,
-		p->device[i], NULL), what);
+	int rc = try_display(egl,
+	    p->get_display(EGL_PLATFORM_DEVICE_EXT, p->device[i], NULL), what);
 	if (!rc)
 		egl->is_software_device = p->is_software[i];
 	free(what);
@@ -281,12 +317,12 @@ static int try_surfaceless(struct egl *egl, const struct platform *p)
 {
 	if (!p->has_surfaceless)
 		return -1;
-	return try_display(egl, p->get_display(EGL_PLATFORM_SURFACELESS_MESA,
-		EGL_DEFAULT_DISPLAY, NULL), "surfaceless platform");
+	return try_display(egl,
+	    p->get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL),
+	    "surfaceless platform");
 }
 
-static int try_devices(struct egl *egl, const struct platform *p,
-	int is_software)
+static int try_devices(struct egl *egl, const struct platform *p, int is_software)
 {
 	for (EGLint i = 0; i < p->ndevice; i++)
 		if (!!p->is_software[i] == is_software && !try_device(egl, p, i))
@@ -305,7 +341,7 @@ static int must_be_software(struct egl *egl)
 	if (renderer_is_software((const char *)glGetString(GL_RENDERER)))
 		return 0;
 	buf_addf(&egl->log, "%s: skipped, it is not a software renderer\n",
-		buf_str(&egl->device));
+	    buf_str(&egl->device));
 	EGLDisplay dpy = egl->display;
 	egl_close(egl);
 	egl->display = EGL_NO_DISPLAY;
@@ -336,7 +372,7 @@ static int fail(struct egl *egl, const char *what, struct err *err)
 		line += n + (line[n] == '\n');
 	}
 	err_set(err, STATUS_MACHINE, "%s (%s)", what,
-		tried.len ? tried.data : "libEGL offers nothing to try");
+	    tried.len ? tried.data : "libEGL offers nothing to try");
 	buf_release(&tried);
 	return -1;
 }
@@ -344,8 +380,9 @@ static int fail(struct egl *egl, const char *what, struct err *err)
 int egl_open(struct egl *egl, const char *device, struct err *err)
 {
 	*egl = (struct egl){
-		.display = EGL_NO_DISPLAY, .context = EGL_NO_CONTEXT,
-		.surface = EGL_NO_SURFACE
+		.display = EGL_NO_DISPLAY,
+		.context = EGL_NO_CONTEXT,
+		.surface = EGL_NO_SURFACE,
 	};
 	int rc = -1;
 	debug_log = &egl->log;
@@ -363,14 +400,14 @@ int egl_open(struct egl *egl, const char *device, struct err *err)
 		long n = strtol(device, &end, 10);
 		if (*end || end == device || n < 0) {
 			err_set(err, STATUS_INPUT,
-				"device '%s' is neither a number nor 'software'", device);
+			    "device '%s' is neither a number nor 'software'", device);
 			goto out;
 		}
 		if (n >= p.ndevice) {
 			err_set(err, STATUS_MACHINE,
-				"there is no EGL device %ld; this machine has "
-				"%d", n,
-				(int)p.ndevice);
+			    "there is no EGL device %ld; this machine has "
+			    "%d",
+			    n, (int)p.ndevice);
 			goto out;
 		}
 		rc = try_device(egl, &p, (EGLint)n);
@@ -385,8 +422,10 @@ int egl_open(struct egl *egl, const char *device, struct err *err)
 	    !try_devices(egl, &p, 1) || !try_default(egl))
 		rc = 0;
 	else
-		fail(egl, "no usable OpenGL (EGL) driver found; on Debian: apt-get install "
-			"libegl1 libegl-mesa0 libgl1-mesa-dri", err);
+		fail(egl,
+		    "no usable OpenGL (EGL) driver found; on Debian: apt-get install "
+		    "libegl1 libegl-mesa0 libgl1-mesa-dri",
+		    err);
 out:
 	debug_log = NULL;
 	return rc;

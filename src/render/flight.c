@@ -7,8 +7,7 @@
 
 #define SECOND 1000000000ull
 
-void flight_init(struct flight *f, struct gl *gl, struct stream *stream,
-	int use_pbo)
+void flight_init(struct flight *f, struct gl *gl, struct stream *stream, int use_pbo)
 {
 	*f = (struct flight){ .gl = gl, .stream = stream, .use_pbo = use_pbo };
 	if (gl->has_timer)
@@ -32,8 +31,8 @@ void flight_release(struct flight *f)
 static int fetch(struct flight *f, const struct flight_item *it, struct err *err)
 {
 	glBindBuffer(GL_PIXEL_PACK_BUFFER, f->pbo[it->pbo].name);
-	const void *from = glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0,
-		(GLsizeiptr)it->n, GL_MAP_READ_BIT);
+	const void *from =
+	    glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, (GLsizeiptr)it->n, GL_MAP_READ_BIT);
 	GLboolean is_whole = GL_FALSE;
 	if (from) {
 		memcpy(it->to, from, it->n);
@@ -92,7 +91,7 @@ static int retire(struct flight *f, struct err *err)
 static int wait_oldest(struct flight *f, uint64_t wait_ns, struct err *err)
 {
 	GLenum r = glClientWaitSync(f->item[f->first].fence,
-		wait_ns ? GL_SYNC_FLUSH_COMMANDS_BIT : 0, wait_ns);
+	    wait_ns ? GL_SYNC_FLUSH_COMMANDS_BIT : 0, wait_ns);
 	if (r == GL_WAIT_FAILED) {
 		if (!gl_check(f->gl, err, "glClientWaitSync", "a fence"))
 			err_set(err, STATUS_FAILED, "glClientWaitSync failed");
@@ -144,8 +143,9 @@ static int push(struct flight *f, struct err *err)
 	struct flight_item *it = next_item(f);
 	it->fence = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
 	if (!it->fence)
-		return gl_check(f->gl, err, "glFenceSync", "a fence") < 0 ? -1 :
-			err_set(err, STATUS_MACHINE, "glFenceSync failed");
+		return gl_check(f->gl, err, "glFenceSync", "a fence") < 0
+		    ? -1
+		    : err_set(err, STATUS_MACHINE, "glFenceSync failed");
 	f->n++;
 	return 0;
 }
@@ -167,8 +167,10 @@ int flight_end(struct flight *f, uint64_t tag, struct err *err)
 	if (f->has_query)
 		glEndQuery(GL_TIME_ELAPSED);
 	*next_item(f) = (struct flight_item){
-		.tag = tag, .has_query = f->has_query, .pbo = -1,
-		.start_ns = f->start_ns
+		.tag = tag,
+		.has_query = f->has_query,
+		.pbo = -1,
+		.start_ns = f->start_ns,
 	};
 	return push(f, err);
 }
@@ -182,8 +184,10 @@ static int take_pbo(struct flight *f, size_t n, int *out, struct err *err)
 			/* One of the right size, else any. */
 			if (f->pbo[i].is_busy)
 				continue;
-			if (best < 0 || (f->pbo[i].size >= n && (f->pbo[best].size < n ||
-				f->pbo[i].size < f->pbo[best].size)))
+			if (best < 0 ||
+			    (f->pbo[i].size >= n &&
+				(f->pbo[best].size < n ||
+				    f->pbo[i].size < f->pbo[best].size)))
 				best = i;
 		}
 		int fits = !f->read_bytes || f->read_bytes + n <= FLIGHT_MAX_READ_BYTES;
@@ -204,8 +208,7 @@ static int take_pbo(struct flight *f, size_t n, int *out, struct err *err)
 	return 0;
 }
 
-static int read_done(struct flight *f, uint32_t slab, uint64_t tag,
-	struct err *err)
+static int read_done(struct flight *f, uint32_t slab, uint64_t tag, struct err *err)
 {
 	/* It waited for the GPU: what came before is finished, and told first. */
 	if (flight_drain(f, err) < 0)
@@ -217,20 +220,24 @@ static int read_done(struct flight *f, uint32_t slab, uint64_t tag,
 	return 0;
 }
 
-static int read_pushed(struct flight *f, int pbo, uint32_t slab, void *to,
-	size_t n, uint64_t tag, struct err *err)
+static int read_pushed(struct flight *f, int pbo, uint32_t slab, void *to, size_t n,
+    uint64_t tag, struct err *err)
 {
 	glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 	*next_item(f) = (struct flight_item){
-		.tag = tag, .pbo = pbo, .slab = slab, .to = to, .n = n
+		.tag = tag,
+		.pbo = pbo,
+		.slab = slab,
+		.to = to,
+		.n = n,
 	};
 	f->pbo[pbo].is_busy = 1;
 	f->read_bytes += n;
 	return push(f, err);
 }
 
-int flight_read_texture(struct flight *f, const struct texture *t,
-	uint32_t slab, void *to, uint64_t tag, struct err *err)
+int flight_read_texture(struct flight *f, const struct texture *t, uint32_t slab,
+    void *to, uint64_t tag, struct err *err)
 {
 	size_t n = texture_bytes(&t->desc);
 	char *words = texture_words(&t->desc);
@@ -246,15 +253,15 @@ int flight_read_texture(struct flight *f, const struct texture *t,
 	}
 	if (gl_check(f->gl, err, "glGetTexImage", "%s", words) < 0)
 		goto out;
-	rc = f->use_pbo ? read_pushed(f, pbo, slab, to, n, tag, err) :
-		read_done(f, slab, tag, err);
+	rc = f->use_pbo ? read_pushed(f, pbo, slab, to, n, tag, err)
+			: read_done(f, slab, tag, err);
 out:
 	free(words);
 	return rc;
 }
 
-int flight_read_buffer(struct flight *f, const struct buffer *b,
-	uint32_t slab, void *to, uint64_t n, uint64_t tag, struct err *err)
+int flight_read_buffer(struct flight *f, const struct buffer *b, uint32_t slab, void *to,
+    uint64_t n, uint64_t tag, struct err *err)
 {
 	int pbo = -1;
 	if (!f->use_pbo) {
@@ -267,11 +274,11 @@ int flight_read_buffer(struct flight *f, const struct buffer *b,
 			return -1;
 		glBindBuffer(GL_COPY_READ_BUFFER, b->name);
 		glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_PIXEL_PACK_BUFFER, 0, 0,
-			(GLsizeiptr)n);
+		    (GLsizeiptr)n);
 	}
 	if (gl_check(f->gl, err, "flight_read_buffer", "shader storage of %llu bytes",
 		(unsigned long long)n) < 0)
 		return -1;
-	return f->use_pbo ? read_pushed(f, pbo, slab, to, (size_t)n, tag, err) :
-		read_done(f, slab, tag, err);
+	return f->use_pbo ? read_pushed(f, pbo, slab, to, (size_t)n, tag, err)
+			  : read_done(f, slab, tag, err);
 }

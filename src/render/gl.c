@@ -17,8 +17,8 @@ static pthread_mutex_t message_lock = PTHREAD_MUTEX_INITIALIZER;
 static char message_text[8192];
 static size_t message_len;
 
-static void GLAPIENTRY on_message(GLenum source, GLenum type, GLuint id,
-	GLenum severity, GLsizei length, const GLchar *text, const void *data)
+static void GLAPIENTRY on_message(GLenum source, GLenum type, GLuint id, GLenum severity,
+    GLsizei length, const GLchar *text, const void *data)
 {
 	(void)type;
 	(void)id;
@@ -69,11 +69,11 @@ static void make_samplers(struct gl *gl)
 	static const GLint min[] = {
 		[FILTER_LINEAR] = GL_LINEAR,
 		[FILTER_NEAREST] = GL_NEAREST,
-		[FILTER_MIPMAP] = GL_LINEAR_MIPMAP_LINEAR
+		[FILTER_MIPMAP] = GL_LINEAR_MIPMAP_LINEAR,
 	};
 	static const GLint wrap[] = {
 		[WRAP_REPEAT] = GL_REPEAT,
-		[WRAP_CLAMP] = GL_CLAMP_TO_EDGE
+		[WRAP_CLAMP] = GL_CLAMP_TO_EDGE,
 	};
 	glGenSamplers(6, &gl->sampler[0][0]);
 	for (int f = 0; f < 3; f++) {
@@ -81,7 +81,7 @@ static void make_samplers(struct gl *gl)
 			GLuint s = gl->sampler[f][w];
 			glSamplerParameteri(s, GL_TEXTURE_MIN_FILTER, min[f]);
 			glSamplerParameteri(s, GL_TEXTURE_MAG_FILTER,
-				f == FILTER_NEAREST ? GL_NEAREST : GL_LINEAR);
+			    f == FILTER_NEAREST ? GL_NEAREST : GL_LINEAR);
 			glSamplerParameteri(s, GL_TEXTURE_WRAP_S, wrap[w]);
 			glSamplerParameteri(s, GL_TEXTURE_WRAP_T, wrap[w]);
 			glSamplerParameteri(s, GL_TEXTURE_WRAP_R, wrap[w]);
@@ -98,13 +98,13 @@ static void make_unbound(struct gl *gl)
 	glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, black);
 	glBindTexture(GL_TEXTURE_3D, gl->unbound[TEXTURE_3D]);
 	glTexStorage3D(GL_TEXTURE_3D, 1, GL_RGBA8, 1, 1, 1);
-	glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, 0, 1, 1, 1, GL_RGBA,
-		GL_UNSIGNED_BYTE, black);
+	glTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, 0, 1, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE,
+	    black);
 	glBindTexture(GL_TEXTURE_CUBE_MAP, gl->unbound[TEXTURE_CUBE]);
 	glTexStorage2D(GL_TEXTURE_CUBE_MAP, 1, GL_RGBA8, 1, 1);
 	for (GLenum face = 0; face < 6; face++)
 		glTexSubImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + face, 0, 0, 0, 1, 1,
-			GL_RGBA, GL_UNSIGNED_BYTE, black);
+		    GL_RGBA, GL_UNSIGNED_BYTE, black);
 }
 
 int gl_init(struct gl *gl, int is_robust, struct err *err)
@@ -114,13 +114,13 @@ int gl_init(struct gl *gl, int is_robust, struct err *err)
 	gl->version = version >= 450 ? 450 : version >= 430 ? 430 : 410;
 	if (version < 410)
 		return err_set(err, STATUS_MACHINE,
-			"the driver made a context of OpenGL %d.%d, not 4.1",
-			version / 100, version / 10 % 10);
+		    "the driver made a context of OpenGL %d.%d, not 4.1", version / 100,
+		    version / 10 % 10);
 	int v43 = version >= 430, v44 = version >= 440;
 	if (version < 420 && !has("GL_ARB_texture_storage"))
 		return err_set(err, STATUS_MACHINE,
-			"OpenGL %d.%d without GL_ARB_texture_storage",
-			version / 100, version / 10 % 10);
+		    "OpenGL %d.%d without GL_ARB_texture_storage", version / 100,
+		    version / 10 % 10);
 	gl->has_es3 = v43 || has("GL_ARB_ES3_compatibility");
 	gl->has_compute = v43;
 	gl->has_clear_texture = v44 || has("GL_ARB_clear_texture");
@@ -194,13 +194,20 @@ void gl_release(struct gl *gl)
 static const char *error_name(GLenum code)
 {
 	switch (code) {
-	case GL_INVALID_ENUM: return "GL_INVALID_ENUM";
-	case GL_INVALID_VALUE: return "GL_INVALID_VALUE";
-	case GL_INVALID_OPERATION: return "GL_INVALID_OPERATION";
-	case GL_INVALID_FRAMEBUFFER_OPERATION: return "GL_INVALID_FRAMEBUFFER_OPERATION";
-	case GL_OUT_OF_MEMORY: return "GL_OUT_OF_MEMORY";
-	case GL_CONTEXT_LOST: return "GL_CONTEXT_LOST";
-	default: return "an unknown GL error";
+	case GL_INVALID_ENUM:
+		return "GL_INVALID_ENUM";
+	case GL_INVALID_VALUE:
+		return "GL_INVALID_VALUE";
+	case GL_INVALID_OPERATION:
+		return "GL_INVALID_OPERATION";
+	case GL_INVALID_FRAMEBUFFER_OPERATION:
+		return "GL_INVALID_FRAMEBUFFER_OPERATION";
+	case GL_OUT_OF_MEMORY:
+		return "GL_OUT_OF_MEMORY";
+	case GL_CONTEXT_LOST:
+		return "GL_CONTEXT_LOST";
+	default:
+		return "an unknown GL error";
 	}
 }
 
@@ -220,8 +227,7 @@ static const char *reset_words(struct gl *gl)
 	}
 }
 
-int gl_check(struct gl *gl, struct err *err, const char *function,
-	const char *fmt, ...)
+int gl_check(struct gl *gl, struct err *err, const char *function, const char *fmt, ...)
 {
 	GLenum first = glGetError();
 	if (first == GL_NO_ERROR)
@@ -241,15 +247,15 @@ int gl_check(struct gl *gl, struct err *err, const char *function,
 	va_end(ap);
 	if (first == GL_OUT_OF_MEMORY) {
 		err_set(err, STATUS_MACHINE, "the GPU is out of memory for %s (%s)",
-			buf_str(&what), function);
+		    buf_str(&what), function);
 		err->kind = ERR_MEMORY;
 	} else if (first == GL_CONTEXT_LOST) {
 		err_set(err, STATUS_FAILED, "the OpenGL context was lost at %s (%s)%s",
-			buf_str(&what), function, reset_words(gl));
+		    buf_str(&what), function, reset_words(gl));
 		err->kind = ERR_CRASH;
 	} else {
-		err_set(err, STATUS_FAILED, "%s in %s for %s", error_name(first), function,
-			buf_str(&what));
+		err_set(err, STATUS_FAILED, "%s in %s for %s", error_name(first),
+		    function, buf_str(&what));
 	}
 	buf_release(&what);
 	return -1;
@@ -261,8 +267,8 @@ void gl_push_group(struct gl *gl, const char *label)
 		return;
 	size_t n = strlen(label);
 	/* GL_MAX_DEBUG_MESSAGE_LENGTH is at least 1. */
-	glPushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 0,
-		(GLsizei)(n < 128 ? n : 128), label);
+	glPushDebugGroup(GL_DEBUG_SOURCE_APPLICATION, 0, (GLsizei)(n < 128 ? n : 128),
+	    label);
 }
 
 void gl_pop_group(struct gl *gl)

@@ -32,8 +32,8 @@ void lines_take(struct lines *lines, char *text)
 	for (char *p = text; *p; p++)
 		if (*p == '\n' || *p == '\r')
 			*p = ' ';
-	lines->line = array_grow(lines->line, lines->nline, &lines->cap,
-		sizeof *lines->line);
+	lines->line =
+	    array_grow(lines->line, lines->nline, &lines->cap, sizeof *lines->line);
 	lines->line[lines->nline++] = text;
 }
 
@@ -53,8 +53,9 @@ void lines_folder(const char *dir, const char *prefix, struct lines *out)
 	DIR *d = opendir(dir);
 	if (!d)
 		return;
-	for (struct dirent *e; (e = readdir(d)); )
-		if (e->d_name[0] != '.' && strncmp(e->d_name, prefix, strlen(prefix)) == 0)
+	for (struct dirent *e; (e = readdir(d));)
+		if (e->d_name[0] != '.' &&
+		    strncmp(e->d_name, prefix, strlen(prefix)) == 0)
 			lines_take(out, fs_join(dir, e->d_name));
 	closedir(d);
 }
@@ -149,7 +150,7 @@ char *elf_build_id(const char *path)
 	for (size_t i = 0; i < nph && !id && phsize >= need; i++) {
 		if (read_at(fd, entry, need, phoff + i * phsize) < 0)
 			break;
-		if (get_u32le(entry) != 4)	/* PT_NOTE */
+		if (get_u32le(entry) != 4) /* PT_NOTE */
 			continue;
 		uint64_t at = word(entry + (is_64 ? 8 : 4), is_64);
 		uint64_t size = word(entry + (is_64 ? 32 : 16), is_64);
@@ -192,7 +193,7 @@ static char *file_identity(const char *path, struct err *err)
 }
 
 int identity_libraries(const struct lines *before, const struct lines *after,
-	struct lines *out, struct err *err)
+    struct lines *out, struct err *err)
 {
 	struct map had = MAP_INIT;
 	int rc = 0;
@@ -220,15 +221,15 @@ int identity_libraries(const struct lines *before, const struct lines *after,
 static char *cpuinfo_value(const char *text, const char *name)
 {
 	size_t n = strlen(name);
-	for (const char *line = text; *line; ) {
+	for (const char *line = text; *line;) {
 		size_t len = strcspn(line, "\n");
 		if (len > n && memcmp(line, name, n) == 0 && strspn(line + n, "\t :") &&
 		    memchr(line, ':', len)) {
 			const char *value = (const char *)memchr(line, ':', len) + 1;
 			while (*value == ' ')
 				value++;
-			return xstrndup(value, value < line + len ?
-				(size_t)(line + len - value) : 0);
+			return xstrndup(value,
+			    value < line + len ? (size_t)(line + len - value) : 0);
 		}
 		line += len + (line[len] == '\n');
 	}
@@ -238,11 +239,27 @@ static char *cpuinfo_value(const char *text, const char *name)
 static int is_isa_flag(const char *flag, size_t n)
 {
 	static const char *const prefix[] = {
-		"sse", "ssse", "pni", "avx", "fma", "f16c", "popcnt", "bmi", "abm",
-		"xop", "tbm", "amx", "gfni", "vaes", "vpclmulqdq", "movbe", "adx"
+		"sse",
+		"ssse",
+		"pni",
+		"avx",
+		"fma",
+		"f16c",
+		"popcnt",
+		"bmi",
+		"abm",
+		"xop",
+		"tbm",
+		"amx",
+		"gfni",
+		"vaes",
+		"vpclmulqdq",
+		"movbe",
+		"adx",
 	};
 	for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
-		if (strlen(prefix[i]) <= n && memcmp(flag, prefix[i], strlen(prefix[i])) == 0)
+		if (strlen(prefix[i]) <= n &&
+		    memcmp(flag, prefix[i], strlen(prefix[i])) == 0)
 			return 1;
 	return 0;
 }
@@ -265,7 +282,7 @@ void identity_cpu(struct lines *out)
 	struct buf features = BUF_INIT;
 	char *flags = cpuinfo_value(text, "flags");
 	if (flags) {
-		for (const char *p = flags; *p; ) {
+		for (const char *p = flags; *p;) {
 			size_t len = strcspn(p, " ");
 			if (is_isa_flag(p, len)) {
 				buf_add(&features, p, len);
@@ -275,7 +292,11 @@ void identity_cpu(struct lines *out)
 		}
 	} else {
 		static const char *const field[] = {
-			"Features", "CPU implementer", "CPU part", "isa", "cpu"
+			"Features",
+			"CPU implementer",
+			"CPU part",
+			"isa",
+			"cpu",
 		};
 		for (size_t i = 0; i < sizeof field / sizeof *field; i++) {
 			char *value = cpuinfo_value(text, field[i]);
@@ -302,28 +323,91 @@ void identity_cpu(struct lines *out)
  * NVIDIA's is not public: families count, not names.
  */
 static const char *const family[] = {
-	"MESA_", "LIBGL_", "GALLIUM_", "LP_", "LLVM", "EGL_", "__EGL_", "__NV_",
-	"__GL", "__VK_", "NV_", "NVIDIA_", "NOUVEAU_", "NV50_", "NVC0_", "NVK_",
-	"DRI_", "DRIRC_", "GBM_", "GLVND_", "OPENGL_", "GL_", "VK_", "ZINK_",
-	"INTEL_", "IRIS_", "CROCUS_", "ANV_", "I915_", "HASVK_", "AMD_", "RADV_",
-	"RADEON_", "RADEONSI_", "R300_", "R600_", "ACO_", "FD_", "IR3_", "TU_",
-	"PAN_", "PANVK_", "LIMA_", "V3D_", "VC4_", "ETNA_", "VIRGL_", "VTEST_",
-	"SVGA_", "D3D12_", "AGX_", "ASAHI_", "PVR_", "SOFTPIPE_", "SWR_", "DRAW_",
-	"ST_", "NIR_", "SPIRV_", "TGSI_", "GLSL_"
+	"MESA_",
+	"LIBGL_",
+	"GALLIUM_",
+	"LP_",
+	"LLVM",
+	"EGL_",
+	"__EGL_",
+	"__NV_",
+	"__GL",
+	"__VK_",
+	"NV_",
+	"NVIDIA_",
+	"NOUVEAU_",
+	"NV50_",
+	"NVC0_",
+	"NVK_",
+	"DRI_",
+	"DRIRC_",
+	"GBM_",
+	"GLVND_",
+	"OPENGL_",
+	"GL_",
+	"VK_",
+	"ZINK_",
+	"INTEL_",
+	"IRIS_",
+	"CROCUS_",
+	"ANV_",
+	"I915_",
+	"HASVK_",
+	"AMD_",
+	"RADV_",
+	"RADEON_",
+	"RADEONSI_",
+	"R300_",
+	"R600_",
+	"ACO_",
+	"FD_",
+	"IR3_",
+	"TU_",
+	"PAN_",
+	"PANVK_",
+	"LIMA_",
+	"V3D_",
+	"VC4_",
+	"ETNA_",
+	"VIRGL_",
+	"VTEST_",
+	"SVGA_",
+	"D3D12_",
+	"AGX_",
+	"ASAHI_",
+	"PVR_",
+	"SOFTPIPE_",
+	"SWR_",
+	"DRAW_",
+	"ST_",
+	"NIR_",
+	"SPIRV_",
+	"TGSI_",
+	"GLSL_",
 };
 static const char *const whole[] = {
-	"LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "LD_HWCAP_MASK",
-	"GLIBC_TUNABLES"
+	"LD_LIBRARY_PATH",
+	"LD_PRELOAD",
+	"LD_AUDIT",
+	"LD_HWCAP_MASK",
+	"GLIBC_TUNABLES",
 };
 /* What surely changes no picture, though a rule here would take it. */
 static const char *const harmless[] = {
-	"LP_NUM_THREADS", "container", "debian_chroot", "_", "NODE_DEBUG",
-	"G_DEBUG", "RUNNER_DEBUG", "ACTIONS_STEP_DEBUG", "ACTIONS_RUNNER_DEBUG",
-	"NVIDIA_VISIBLE_DEVICES", "vblank_mode"
+	"LP_NUM_THREADS",
+	"container",
+	"debian_chroot",
+	"_",
+	"NODE_DEBUG",
+	"G_DEBUG",
+	"RUNNER_DEBUG",
+	"ACTIONS_STEP_DEBUG",
+	"ACTIONS_RUNNER_DEBUG",
+	"NVIDIA_VISIBLE_DEVICES",
+	"vblank_mode",
 };
 
-static int is_listed(const char *name, size_t n, const char *const *list,
-	size_t nlist)
+static int is_listed(const char *name, size_t n, const char *const *list, size_t nlist)
 {
 	for (size_t i = 0; i < nlist; i++)
 		if (strlen(list[i]) == n && memcmp(name, list[i], n) == 0)
@@ -345,11 +429,12 @@ static int ends_in(const char *name, size_t n, const char *end)
 static int is_option(const char *name, size_t n)
 {
 	size_t i = 0;
-	while (i < n && ((name[i] >= 'a' && name[i] <= 'z')
-		|| (name[i] >= '0' && name[i] <= '9') || name[i] == '_'))
+	while (i < n &&
+	    ((name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9') ||
+		name[i] == '_'))
 		i++;
-	return i == n && n && memchr(name, '_', n) && !ends_in(name, n, "_proxy")
-		&& strncmp(name, "npm_", 4) != 0 && strncmp(name, "conda_", 6);
+	return i == n && n && memchr(name, '_', n) && !ends_in(name, n, "_proxy") &&
+	    strncmp(name, "npm_", 4) != 0 && strncmp(name, "conda_", 6);
 }
 
 int identity_reads(const char *name, size_t n)
@@ -361,8 +446,8 @@ int identity_reads(const char *name, size_t n)
 		if (n >= m && memcmp(name, family[i], m) == 0)
 			return 1;
 	}
-	return is_listed(name, n, whole, sizeof whole / sizeof *whole)
-		|| ends_in(name, n, "_DEBUG") || is_option(name, n);
+	return is_listed(name, n, whole, sizeof whole / sizeof *whole) ||
+	    ends_in(name, n, "_DEBUG") || is_option(name, n);
 }
 
 void identity_environment(struct lines *out)
@@ -370,7 +455,8 @@ void identity_environment(struct lines *out)
 	for (char **e = environ; e && *e; e++) {
 		size_t n = strcspn(*e, "=");
 		if (identity_reads(*e, n))
-			lines_take(out, xasprintf("env.%.*s %s", (int)n, *e,
+			lines_take(out,
+			    xasprintf("env.%.*s %s", (int)n, *e,
 				(*e)[n] ? *e + n + 1 : ""));
 	}
 }
@@ -409,8 +495,8 @@ void identity_options(struct lines *out)
 	/* By their order, not by their places: homes have other names. */
 	for (size_t i = 0; i < path.nline; i++) {
 		struct err err = ERR_INIT;
-		if (fs_exists(path.line[i])
-			&& fs_hash(path.line[i], &sha, NULL, &err) == 0)
+		if (fs_exists(path.line[i]) &&
+		    fs_hash(path.line[i], &sha, NULL, &err) == 0)
 			sha256_update(&ctx, sha.byte, SHA256_SIZE);
 		err_release(&err);
 	}

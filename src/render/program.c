@@ -70,25 +70,39 @@ static int link_program(GLuint program, struct buf *log)
 static enum gl_type type_of(GLenum type)
 {
 	switch (type) {
-	case GL_FLOAT: return GL_T_FLOAT;
-	case GL_FLOAT_VEC2: return GL_T_VEC2;
-	case GL_FLOAT_VEC3: return GL_T_VEC3;
-	case GL_FLOAT_VEC4: return GL_T_VEC4;
-	case GL_INT: return GL_T_INT;
-	case GL_BOOL: return GL_T_BOOL;
-	case GL_UNSIGNED_INT: return GL_T_UINT;
-	case GL_SAMPLER_2D: return GL_T_SAMPLER_2D;
-	case GL_SAMPLER_3D: return GL_T_SAMPLER_3D;
-	case GL_SAMPLER_CUBE: return GL_T_SAMPLER_CUBE;
-	case GL_IMAGE_2D: return GL_T_IMAGE_2D;
-	default: return GL_T_OTHER;
+	case GL_FLOAT:
+		return GL_T_FLOAT;
+	case GL_FLOAT_VEC2:
+		return GL_T_VEC2;
+	case GL_FLOAT_VEC3:
+		return GL_T_VEC3;
+	case GL_FLOAT_VEC4:
+		return GL_T_VEC4;
+	case GL_INT:
+		return GL_T_INT;
+	case GL_BOOL:
+		return GL_T_BOOL;
+	case GL_UNSIGNED_INT:
+		return GL_T_UINT;
+	case GL_SAMPLER_2D:
+		return GL_T_SAMPLER_2D;
+	case GL_SAMPLER_3D:
+		return GL_T_SAMPLER_3D;
+	case GL_SAMPLER_CUBE:
+		return GL_T_SAMPLER_CUBE;
+	case GL_IMAGE_2D:
+		return GL_T_IMAGE_2D;
+	default:
+		return GL_T_OTHER;
 	}
 }
 
 /* N of "iChannelN" and of the site's "iChN.sampler", or -1. */
 static int channel_of(const char *name)
 {
-	size_t n = strncmp(name, "iChannel", 8) == 0 ? 8 : strncmp(name, "iCh", 3) == 0 ? 3 : 0;
+	size_t n = strncmp(name, "iChannel", 8) == 0 ? 8
+	    : strncmp(name, "iCh", 3) == 0           ? 3
+						     : 0;
 	if (!n || !isdigit((unsigned char)name[n]))
 		return -1;
 	char *end;
@@ -99,19 +113,19 @@ static int channel_of(const char *name)
 }
 
 static void take_sampler(struct gl *gl, struct program *p, const char *name,
-	enum gl_type type, GLint location)
+    enum gl_type type, GLint location)
 {
 	int n = channel_of(name);
 	if (n < 0 || n >= gl->max_units)
 		return;
 	p->channel[n].is_used = 1;
-	p->channel[n].kind = type == GL_T_SAMPLER_3D ? TEXTURE_3D :
-		type == GL_T_SAMPLER_CUBE ? TEXTURE_CUBE : TEXTURE_2D;
+	p->channel[n].kind = type == GL_T_SAMPLER_3D ? TEXTURE_3D
+	    : type == GL_T_SAMPLER_CUBE              ? TEXTURE_CUBE
+						     : TEXTURE_2D;
 	glUniform1i(location, n);
 }
 
-static void take_uniforms(struct gl *gl, struct program *p,
-	struct reflection *r)
+static void take_uniforms(struct gl *gl, struct program *p, struct reflection *r)
 {
 	GLint n = 0, longest = 0;
 	glGetProgramiv(p->name, GL_ACTIVE_UNIFORMS, &n);
@@ -122,7 +136,7 @@ static void take_uniforms(struct gl *gl, struct program *p,
 		GLint count = 0;
 		GLenum gl_type = 0;
 		glGetActiveUniform(p->name, (GLuint)i, longest + 1, NULL, &count,
-			&gl_type, name);
+		    &gl_type, name);
 		/* Members of blocks and built-in ones have none. */
 		GLint location = glGetUniformLocation(p->name, name);
 		if (location < 0)
@@ -140,13 +154,18 @@ static void take_uniforms(struct gl *gl, struct program *p,
 			take_sampler(gl, p, name, type, location);
 		map_puts(&p->by_name, name, p->nuniform);
 		p->uniform = array_grow(p->uniform, p->nuniform, &p->uniform_cap,
-			sizeof *p->uniform);
+		    sizeof *p->uniform);
 		p->uniform[p->nuniform++] = (struct program_uniform){
-			.location = location, .type = type, .count = count
+			.location = location,
+			.type = type,
+			.count = count,
 		};
-		r->uniform = array_grow(r->uniform, r->nuniform, &cap, sizeof *r->uniform);
+		r->uniform =
+		    array_grow(r->uniform, r->nuniform, &cap, sizeof *r->uniform);
 		r->uniform[r->nuniform++] = (struct active_uniform){
-			.name = xstrdup(name), .type = type, .count = count
+			.name = xstrdup(name),
+			.type = type,
+			.count = count,
 		};
 	}
 	free(name);
@@ -155,11 +174,12 @@ static void take_uniforms(struct gl *gl, struct program *p,
 static void take_blocks(struct program *p, struct reflection *r)
 {
 	GLint n = 0, longest = 0;
-	glGetProgramInterfaceiv(p->name, GL_SHADER_STORAGE_BLOCK, GL_ACTIVE_RESOURCES, &n);
+	glGetProgramInterfaceiv(p->name, GL_SHADER_STORAGE_BLOCK, GL_ACTIVE_RESOURCES,
+	    &n);
 	if (n <= 0)
 		return;
 	glGetProgramInterfaceiv(p->name, GL_SHADER_STORAGE_BLOCK, GL_MAX_NAME_LENGTH,
-		&longest);
+	    &longest);
 	char *name = xcalloc((size_t)longest + 1, 1);
 	p->block = xcalloc((size_t)n, sizeof *p->block);
 	r->block = xcalloc((size_t)n, sizeof *r->block);
@@ -167,14 +187,15 @@ static void take_blocks(struct program *p, struct reflection *r)
 		static const GLenum property = GL_BUFFER_BINDING;
 		GLint binding = 0;
 		glGetProgramResourceName(p->name, GL_SHADER_STORAGE_BLOCK, (GLuint)i,
-			longest + 1, NULL, name);
+		    longest + 1, NULL, name);
 		glGetProgramResourceiv(p->name, GL_SHADER_STORAGE_BLOCK, (GLuint)i, 1,
-			&property, 1, NULL, &binding);
+		    &property, 1, NULL, &binding);
 		p->block[p->nblock++] = (uint32_t)binding;
 		/* GL does not name readonly blocks; the source does (glsl/). */
 		r->block[r->nblock++] = (struct active_block){
-			.name = xstrdup(name), .binding = (uint32_t)binding,
-			.is_written = 1
+			.name = xstrdup(name),
+			.binding = (uint32_t)binding,
+			.is_written = 1,
 		};
 	}
 	free(name);
@@ -183,18 +204,17 @@ static void take_blocks(struct program *p, struct reflection *r)
 static int by_uniform_name(const void *a, const void *b)
 {
 	return strcmp(((const struct active_uniform *)a)->name,
-		((const struct active_uniform *)b)->name);
+	    ((const struct active_uniform *)b)->name);
 }
 
 static int by_block_name(const void *a, const void *b)
 {
 	return strcmp(((const struct active_block *)a)->name,
-		((const struct active_block *)b)->name);
+	    ((const struct active_block *)b)->name);
 }
 
 int program_new(struct gl *gl, uint32_t id, const char *vertex, size_t nvertex,
-	const char *stage, size_t nstage, struct compile_result *out,
-	struct err *err)
+    const char *stage, size_t nstage, struct compile_result *out, struct err *err)
 {
 	*out = (struct compile_result){ 0 };
 	struct buf log = BUF_INIT;
@@ -207,8 +227,8 @@ int program_new(struct gl *gl, uint32_t id, const char *vertex, size_t nvertex,
 	}
 	if (vertex && !(shader[0] = compile(GL_VERTEX_SHADER, vertex, nvertex, &log)))
 		goto out;
-	if (!(shader[1] = compile(vertex ? GL_FRAGMENT_SHADER : GL_COMPUTE_SHADER,
-		stage, nstage, &log)))
+	if (!(shader[1] = compile(vertex ? GL_FRAGMENT_SHADER : GL_COMPUTE_SHADER, stage,
+		  nstage, &log)))
 		goto out;
 	name = glCreateProgram();
 	for (int i = 0; i < 2; i++)

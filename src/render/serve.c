@@ -21,13 +21,13 @@
 #include "render/texture.h"
 #include "util/mem.h"
 
-#define GPU_WAIT_NS 2000000	/* between looks at the socket */
-#define MAX_BACKLOG (1u << 20)	/* events that the parent did not take yet */
+#define GPU_WAIT_NS 2000000    /* between looks at the socket */
+#define MAX_BACKLOG (1u << 20) /* events that the parent did not take yet */
 
 struct mapping {
 	void *data;
 	size_t size;
-	int is_readonly;	/* a file of the store */
+	int is_readonly; /* a file of the store */
 };
 
 struct server {
@@ -36,10 +36,10 @@ struct server {
 	struct gl gl;
 	struct flight flight;
 	struct draw_room room;
-	struct mapping *slab;		/* by id */
+	struct mapping *slab; /* by id */
 	size_t nslab;
-	struct buf messages;		/* the driver's, on their way out */
-	int is_open;			/* the context is there */
+	struct buf messages; /* the driver's, on their way out */
+	int is_open;         /* the context is there */
 	int is_quitting;
 };
 
@@ -63,7 +63,8 @@ static int start_watch(int *fd, struct err *err)
 	pthread_t thread;
 	int rc = pthread_create(&thread, NULL, watch_parent, fd);
 	if (rc)
-		return err_set(err, STATUS_MACHINE, "cannot start a thread: %s", strerror(rc));
+		return err_set(err, STATUS_MACHINE, "cannot start a thread: %s",
+		    strerror(rc));
 	pthread_detach(thread);
 	return 0;
 }
@@ -114,7 +115,7 @@ static int slab_open(struct server *s, uint32_t id, uint64_t size, struct err *e
 	}
 	if (s->slab[id].data) {
 		err_set(err, STATUS_FAILED, "the renderer got slab %lu twice",
-			(unsigned long)id);
+		    (unsigned long)id);
 		goto out;
 	}
 	int is_readonly = 0;
@@ -125,7 +126,7 @@ static int slab_open(struct server *s, uint32_t id, uint64_t size, struct err *e
 	}
 	if (data == MAP_FAILED) {
 		err_errno(err, STATUS_MACHINE, "cannot map %llu bytes of shared memory",
-			(unsigned long long)size);
+		    (unsigned long long)size);
 		goto out;
 	}
 	s->slab[id] = (struct mapping){ data, (size_t)size, is_readonly };
@@ -146,13 +147,13 @@ static void slab_close(struct server *s, uint32_t id)
 
 /* The slab's bytes when it has n of them, and they may be written where asked. */
 static void *slab_data(struct server *s, uint32_t id, uint64_t n, int to_write,
-	struct err *err)
+    struct err *err)
 {
 	if (id < s->nslab && s->slab[id].data && n <= s->slab[id].size &&
 	    !(to_write && s->slab[id].is_readonly))
 		return s->slab[id].data;
 	err_set(err, STATUS_FAILED, "the renderer has no slab %lu of %llu bytes",
-		(unsigned long)id, (unsigned long long)n);
+	    (unsigned long)id, (unsigned long long)n);
 	return NULL;
 }
 
@@ -167,13 +168,14 @@ static int do_compile(struct server *s, struct message *m, struct err *err)
 	if (message_end(m, err) < 0)
 		return -1;
 	if (id >= STREAM_MAX_ID)
-		return err_set(err, STATUS_FAILED, "program number %lu", (unsigned long)id);
+		return err_set(err, STATUS_FAILED, "program number %lu",
+		    (unsigned long)id);
 	/* Compilers take their time, and the clock must not be that of a draw. */
 	if (flight_drain(&s->flight, err) < 0)
 		return -1;
 	struct compile_result result;
 	int rc = program_new(&s->gl, id, has_vertex ? vertex : NULL, nvertex, stage,
-		nstage, &result, err);
+	    nstage, &result, err);
 	if (!rc) {
 		stream_begin(&s->stream, EV_COMPILED);
 		stream_put_result(&s->stream, id, &result);
@@ -203,7 +205,7 @@ static int do_texture(struct server *s, struct message *m, struct err *err)
 			return -1;
 		if (!id || id >= STREAM_MAX_ID)
 			return err_set(err, STATUS_FAILED, "texture number %lu",
-				(unsigned long)id);
+			    (unsigned long)id);
 		return texture_new(gl, id, &desc, err);
 	case CMD_TEXTURE_UPLOAD:
 		other = message_u32(m);
@@ -252,12 +254,13 @@ static int do_buffer(struct server *s, struct message *m, struct err *err)
 			return -1;
 		if (id >= STREAM_MAX_ID)
 			return err_set(err, STATUS_FAILED, "buffer number %lu",
-				(unsigned long)id);
+			    (unsigned long)id);
 		return buffer_new(gl, id, size, err);
 	case CMD_BUFFER_UPLOAD:
 		other = message_u32(m);
 		size = message_u64(m);
-		if (message_end(m, err) < 0 || !(data = slab_data(s, other, size, 0, err)) ||
+		if (message_end(m, err) < 0 ||
+		    !(data = slab_data(s, other, size, 0, err)) ||
 		    buffer_upload(gl, id, data, size, err) < 0)
 			return -1;
 		put_uploaded(s, other);
@@ -265,7 +268,8 @@ static int do_buffer(struct server *s, struct message *m, struct err *err)
 	case CMD_BUFFER_COPY:
 		other = message_u32(m);
 		size = message_u64(m);
-		return message_end(m, err) < 0 ? -1 : buffer_copy(gl, id, other, size, err);
+		return message_end(m, err) < 0 ? -1
+					       : buffer_copy(gl, id, other, size, err);
 	case CMD_BUFFER_READ: {
 		other = message_u32(m);
 		size = message_u64(m);
@@ -274,8 +278,9 @@ static int do_buffer(struct server *s, struct message *m, struct err *err)
 		    !(data = slab_data(s, other, size, 1, err)))
 			return -1;
 		if (size > b->size)
-			return err_set(err, STATUS_FAILED, "a read past the "
-				"end of a buffer");
+			return err_set(err, STATUS_FAILED,
+			    "a read past the "
+			    "end of a buffer");
 		return flight_read_buffer(&s->flight, b, other, data, size, tag, err);
 	}
 	default:
@@ -311,12 +316,20 @@ static int command(struct server *s, struct message *m, struct err *err)
 		return 0;
 	case CMD_COMPILE:
 		return do_compile(s, m, err);
-	case CMD_TEXTURE_NEW: case CMD_TEXTURE_UPLOAD: case CMD_TEXTURE_CLEAR:
-	case CMD_TEXTURE_COPY: case CMD_TEXTURE_MIPS: case CMD_TEXTURE_FREE:
+	case CMD_TEXTURE_NEW:
+	case CMD_TEXTURE_UPLOAD:
+	case CMD_TEXTURE_CLEAR:
+	case CMD_TEXTURE_COPY:
+	case CMD_TEXTURE_MIPS:
+	case CMD_TEXTURE_FREE:
 	case CMD_TEXTURE_READ:
 		return do_texture(s, m, err);
-	case CMD_BUFFER_NEW: case CMD_BUFFER_UPLOAD: case CMD_BUFFER_CLEAR:
-	case CMD_BUFFER_COPY: case CMD_BUFFER_FREE: case CMD_BUFFER_READ:
+	case CMD_BUFFER_NEW:
+	case CMD_BUFFER_UPLOAD:
+	case CMD_BUFFER_CLEAR:
+	case CMD_BUFFER_COPY:
+	case CMD_BUFFER_FREE:
+	case CMD_BUFFER_READ:
 		return do_buffer(s, m, err);
 	case CMD_DRAW:
 		if (message_draw(m, &s->room, &draw, &label, err) < 0)
@@ -324,8 +337,8 @@ static int command(struct server *s, struct message *m, struct err *err)
 		return draw_run(&s->gl, &s->flight, &draw, label, err);
 	default:
 		return err_set(err, STATUS_FAILED,
-			"the renderer's stream is broken (message %lu)",
-			(unsigned long)m->type);
+		    "the renderer's stream is broken (message %lu)",
+		    (unsigned long)m->type);
 	}
 }
 
@@ -351,7 +364,8 @@ static int wait_for_more(struct server *s, struct err *err)
 			return -1;
 		struct pollfd p = {
 			.fd = s->stream.fd,
-			.events = (short)(POLLIN | (stream_unsent(&s->stream) ? POLLOUT : 0))
+			.events =
+			    (short)(POLLIN | (stream_unsent(&s->stream) ? POLLOUT : 0)),
 		};
 		(void)poll(&p, 1, s->flight.n ? 0 : -1);
 		if (p.revents & (POLLIN | POLLHUP | POLLERR))
@@ -384,7 +398,7 @@ static char *gl_string(GLenum name)
 }
 
 static int take_identity(struct server *s, struct gl_info *info,
-	const struct lines *before, struct lines *line, struct err *err)
+    const struct lines *before, struct lines *line, struct err *err)
 {
 	struct lines after = { 0 };
 	identity_maps(&after);
@@ -402,8 +416,8 @@ static int take_identity(struct server *s, struct gl_info *info,
 	lines_take(line, xasprintf("gl.renderer %s", info->renderer));
 	lines_take(line, xasprintf("gl.version %s", info->version));
 	lines_take(line, xasprintf("gl.glsl %s", info->glsl_version));
-	lines_take(line, xasprintf("gl.context %d flags 0x%x", info->gl_version,
-		(unsigned)flags));
+	lines_take(line,
+	    xasprintf("gl.context %d flags 0x%x", info->gl_version, (unsigned)flags));
 	lines_take(line, xasprintf("gl.robust %d", s->egl.is_robust));
 	const char *zero = getenv("glsl_zero_init");
 	lines_take(line, xasprintf("gl.zero-init %s", zero ? zero : "no"));
@@ -433,7 +447,8 @@ static int open_context(struct server *s, struct err *err)
 	if (message_end(&m, err) < 0)
 		goto out;
 	if (m.type != CMD_HELLO || version != STREAM_VERSION) {
-		err_set(err, STATUS_FAILED, "the renderer is not of this program's version");
+		err_set(err, STATUS_FAILED,
+		    "the renderer is not of this program's version");
 		goto out;
 	}
 	/*
@@ -459,16 +474,15 @@ static int open_context(struct server *s, struct err *err)
 	info.device = xstrdup(buf_str(&s->egl.device));
 	info.gl_version = s->gl.version;
 	info.has_es3 = s->gl.has_es3;
-	info.is_software = s->gl.is_software = s->egl.is_software_device ||
-		renderer_is_software(info.renderer);
+	info.is_software = s->gl.is_software =
+	    s->egl.is_software_device || renderer_is_software(info.renderer);
 	info.max_texture_size = s->gl.max_texture_size;
 	info.max_storage_bindings = s->gl.max_storage_bindings;
 	info.max_image_units = s->gl.max_image_units;
 	info.max_storage_bytes = s->gl.max_storage_bytes;
 	if (take_identity(s, &info, &before, &line, err) < 0)
 		goto out;
-	flight_init(&s->flight, &s->gl, &s->stream,
-		use_pbo || !s->gl.is_software);
+	flight_init(&s->flight, &s->gl, &s->stream, use_pbo || !s->gl.is_software);
 	stream_begin(&s->stream, EV_READY);
 	stream_put_info(&s->stream, &info);
 	stream_end(&s->stream);

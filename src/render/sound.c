@@ -8,16 +8,16 @@
 #include "util/mem.h"
 #include "util/proc.h"
 
-#define CHUNKS_AHEAD 2		/* drawn while the parent works on earlier ones */
-#define TARGET 1		/* id of the texture; the channels' come behind it */
+#define CHUNKS_AHEAD 2 /* drawn while the parent works on earlier ones */
+#define TARGET 1       /* id of the texture; the channels' come behind it */
 
 struct drawing {
 	struct worker *worker;
 	const struct sound *sound;
 	const struct sound_hooks *hooks;
 	const struct pass *pass;
-	int nflying;			/* chunks sent and not taken */
-	uint32_t texture[LIMIT_CHANNELS];	/* 0: none */
+	int nflying;                      /* chunks sent and not taken */
+	uint32_t texture[LIMIT_CHANNELS]; /* 0: none */
 	uint64_t gpu_ns;
 };
 
@@ -46,9 +46,8 @@ static int take_event(struct drawing *d, struct err *err)
 		if (d->nflying > 0) {
 			int chunk = (int)event.tag;
 			d->nflying--;
-			rc = d->hooks->take(d->hooks->data, chunk,
-				event.slab->data,
-				(size_t)chunk_samples(d->sound, chunk), err);
+			rc = d->hooks->take(d->hooks->data, chunk, event.slab->data,
+			    (size_t)chunk_samples(d->sound, chunk), err);
 		}
 		break;
 	case WORKER_UPLOADED:
@@ -71,7 +70,7 @@ static int drain(struct drawing *d, struct err *err)
 
 /* One channel's texture: 0, UPLOAD_BLOCKED, -1. */
 static int load_channel(struct drawing *d, const struct input_ref *in, uint32_t id,
-	struct err *err)
+    struct err *err)
 {
 	const struct variant *v = d->sound->scene->variant;
 	const struct image *image;
@@ -83,8 +82,8 @@ static int load_channel(struct drawing *d, const struct input_ref *in, uint32_t 
 	case INPUT_VOLUME:
 		if (d->hooks->image(d->hooks->data, in->asset, &image, err))
 			return -1;
-		return upload_image(d->worker, id, &v->manifest->asset[
-			in->asset], image, err);
+		return upload_image(d->worker, id, &v->manifest->asset[in->asset], image,
+		    err);
 	case INPUT_KEYBOARD:
 		keyboard_texels(v, 0, texel);
 		return upload_texels(d->worker, id, 1, 256, 3, texel, err);
@@ -123,15 +122,17 @@ static int send_chunk(struct drawing *d, int chunk, struct err *err)
 	const struct sound *s = d->sound;
 	const struct reflection *r = s->reflection;
 	int first = chunk * SOUND_CHUNK, n = chunk_samples(s, chunk), rc;
-	struct draw draw = { .tag = (uint64_t)chunk, .program = s->program,
+	struct draw draw = { .tag = (uint64_t)chunk,
+		.program = s->program,
 		.width = SOUND_WIDTH,
 		.height = (n + SOUND_WIDTH - 1) / SOUND_WIDTH,
-		.target = { TARGET }, .ntarget = 1, .iterations = 1 };
+		.target = { TARGET },
+		.ntarget = 1,
+		.iterations = 1 };
 	struct slab *slab;
 	struct moment moment;
 
-	while (!(slab = worker_slab(d->worker, SOUND_CHUNK * 2 * sizeof(float),
-	    err)))
+	while (!(slab = worker_slab(d->worker, SOUND_CHUNK * 2 * sizeof(float), err)))
 		if (err->message || (rc = take_event(d, err)) < 0)
 			return -1;
 		else if (rc == 0)
@@ -145,22 +146,23 @@ static int send_chunk(struct drawing *d, int chunk, struct err *err)
 		if (!in)
 			continue;
 		input->texture = d->texture[c];
-		input->kind = input_texture_kind(s->scene->variant->manifest,
-			in);
+		input->kind = input_texture_kind(s->scene->variant->manifest, in);
 		input->filter = in->filter;
 		input->wrap = in->wrap;
 	}
-	struct draw_uniform *uniform = xcalloc(r->nuniform + 2,
-		sizeof *uniform);
+	struct draw_uniform *uniform = xcalloc(r->nuniform + 2, sizeof *uniform);
 	moment_init(&moment, s->scene);
 	for (size_t i = 0; i < r->nuniform; i++)
-		draw.nuniform += (size_t)uniform_value(&moment, s->pass,
-			&r->uniform[i], &uniform[draw.nuniform]);
+		draw.nuniform += (size_t)uniform_value(&moment, s->pass, &r->uniform[i],
+		    &uniform[draw.nuniform]);
 	moment_release(&moment);
-	uniform[draw.nuniform++] = (struct draw_uniform){ .name =
-		SHADER_SAMPLE, .type = GL_T_INT, .count = 1, .i = { first } };
-	uniform[draw.nuniform++] = (struct draw_uniform){ .name =
-		SHADER_WIDTH, .type = GL_T_INT, .count = 1,
+	uniform[draw.nuniform++] = (struct draw_uniform){ .name = SHADER_SAMPLE,
+		.type = GL_T_INT,
+		.count = 1,
+		.i = { first } };
+	uniform[draw.nuniform++] = (struct draw_uniform){ .name = SHADER_WIDTH,
+		.type = GL_T_INT,
+		.count = 1,
 		.i = { SOUND_WIDTH } };
 	draw.uniform = uniform;
 	char *label = xasprintf("pass '%s' at sample %d", d->pass->name, first);
@@ -168,8 +170,7 @@ static int send_chunk(struct drawing *d, int chunk, struct err *err)
 	free(label);
 	free(uniform);
 	if (rc == 0)
-		rc = worker_texture_read(d->worker, TARGET, slab,
-			(uint64_t)chunk, err);
+		rc = worker_texture_read(d->worker, TARGET, slab, (uint64_t)chunk, err);
 	d->nflying++;
 	return rc;
 }
@@ -186,13 +187,16 @@ static int free_textures(struct drawing *d, struct err *err)
 }
 
 int sound_draw(struct worker *w, const struct sound *sound, const int *chunk,
-	size_t nchunk, const struct sound_hooks *hooks, uint64_t *gpu_ns,
-	struct err *err)
+    size_t nchunk, const struct sound_hooks *hooks, uint64_t *gpu_ns, struct err *err)
 {
-	struct drawing d = { .worker = w, .sound = sound, .hooks = hooks,
+	struct drawing d = { .worker = w,
+		.sound = sound,
+		.hooks = hooks,
 		.pass = &sound->scene->variant->manifest->pass[sound->pass] };
-	struct texture_desc desc = { .kind = TEXTURE_2D, .width = SOUND_WIDTH,
-		.height = SOUND_CHUNK / SOUND_WIDTH, .depth = 1,
+	struct texture_desc desc = { .kind = TEXTURE_2D,
+		.width = SOUND_WIDTH,
+		.height = SOUND_CHUNK / SOUND_WIDTH,
+		.depth = 1,
 		.texel = TEXEL_RG32F };
 
 	if (drain(&d, err) || worker_texture_new(w, TARGET, &desc, err) ||

@@ -18,9 +18,9 @@ static void add_file(struct lines *out, const char *path)
 		lines_take(out, xasprintf("file %s absent", path));
 		return;
 	}
-	lines_take(out, xasprintf("file %s %llu %lld %llu", path,
-		(unsigned long long)st.size, (long long)st.mtime_ns,
-		(unsigned long long)st.ino));
+	lines_take(out,
+	    xasprintf("file %s %llu %lld %llu", path, (unsigned long long)st.size,
+		(long long)st.mtime_ns, (unsigned long long)st.ino));
 }
 
 static void add_folder(struct lines *out, const char *dir)
@@ -48,11 +48,13 @@ static void add_text(struct lines *out, const char *path)
 static void add_vendors(struct lines *out)
 {
 	static const char *const folder[] = {
-		"/etc/glvnd/egl_vendor.d", "/usr/share/glvnd/egl_vendor.d",
-		"/usr/local/share/glvnd/egl_vendor.d"
+		"/etc/glvnd/egl_vendor.d",
+		"/usr/share/glvnd/egl_vendor.d",
+		"/usr/local/share/glvnd/egl_vendor.d",
 	};
 	static const char *const variable[] = {
-		"__EGL_VENDOR_LIBRARY_DIRS", "__EGL_VENDOR_LIBRARY_FILENAMES"
+		"__EGL_VENDOR_LIBRARY_DIRS",
+		"__EGL_VENDOR_LIBRARY_FILENAMES",
 	};
 	for (size_t i = 0; i < sizeof folder / sizeof *folder; i++)
 		add_folder(out, folder[i]);
@@ -87,7 +89,9 @@ static void add_options(struct lines *out)
 static void add_loader(struct lines *out)
 {
 	static const char *const variable[] = {
-		"LD_LIBRARY_PATH", "LIBGL_DRIVERS_PATH", "GBM_BACKENDS_PATH"
+		"LD_LIBRARY_PATH",
+		"LIBGL_DRIVERS_PATH",
+		"GBM_BACKENDS_PATH",
 	};
 	add_file(out, "/etc/ld.so.cache");
 	add_file(out, "/etc/ld.so.preload");
@@ -116,17 +120,22 @@ static void add_devices(struct lines *out)
 		/* Drivers of the kernel's tree have the kernel's version. */
 		struct utsname name;
 		if (uname(&name) >= 0)
-			lines_take(out, xasprintf("kernel %s %s", name.release, name.version));
+			lines_take(out,
+			    xasprintf("kernel %s %s", name.release, name.version));
 		add_text(out, "/proc/driver/nvidia/version");
 	}
 	lines_release(&dev);
 	lines_folder("/sys/class/drm", "card", &dev);
 	for (size_t i = 0; i < dev.nline; i++) {
 		if (strchr(fs_basename(dev.line[i]), '-'))
-			continue;	/* a connector */
+			continue; /* a connector */
 		static const char *const field[] = {
-			"vendor", "device", "subsystem_vendor", "subsystem_device",
-			"revision", "driver/module/version"
+			"vendor",
+			"device",
+			"subsystem_vendor",
+			"subsystem_device",
+			"revision",
+			"driver/module/version",
 		};
 		for (size_t k = 0; k < sizeof field / sizeof *field; k++) {
 			char *path = xasprintf("%s/device/%s", dev.line[i], field[k]);
@@ -137,8 +146,7 @@ static void add_devices(struct lines *out)
 	lines_release(&dev);
 }
 
-void stamp_text(char *const *mapped, size_t nmapped, const char *device,
-	struct buf *out)
+void stamp_text(char *const *mapped, size_t nmapped, const char *device, struct buf *out)
 {
 	struct lines line = { 0 };
 	for (size_t i = 0; i < nmapped; i++)
@@ -163,8 +171,7 @@ void stamp_text(char *const *mapped, size_t nmapped, const char *device,
 	lines_release(&line);
 }
 
-void stamp_of(char *const *mapped, size_t nmapped, const char *device,
-	struct sha256 *out)
+void stamp_of(char *const *mapped, size_t nmapped, const char *device, struct sha256 *out)
 {
 	struct buf text = BUF_INIT;
 	stamp_text(mapped, nmapped, device, &text);

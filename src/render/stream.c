@@ -58,7 +58,7 @@ int message_end(const struct message *m, struct err *err)
 {
 	if (m->is_bad || m->n)
 		return err_set(err, STATUS_FAILED,
-			"the renderer's stream is broken (message %u)", m->type);
+		    "the renderer's stream is broken (message %u)", m->type);
 	return 0;
 }
 
@@ -80,7 +80,8 @@ int stream_open(struct stream *s, int fd, struct err *err)
 	*s = (struct stream){ .fd = fd };
 	int flags = fcntl(fd, F_GETFL);
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return err_errno(err, STATUS_MACHINE, "cannot set up the renderer's socket");
+		return err_errno(err, STATUS_MACHINE,
+		    "cannot set up the renderer's socket");
 	return 0;
 }
 
@@ -134,7 +135,8 @@ void stream_pass_fd(struct stream *s, int fd)
 {
 	s->pass = array_grow(s->pass, s->npass, &s->pass_cap, sizeof *s->pass);
 	s->pass[s->npass++] = (struct stream_fd){
-		.at = s->sent + (s->begin - s->out_at), .fd = fd
+		.at = s->sent + (s->begin - s->out_at),
+		.fd = fd,
 	};
 }
 
@@ -161,8 +163,7 @@ size_t stream_unsent(const struct stream *s)
 /* The other end died of what it was given, or the machine is at its end. */
 static enum status status_of(int error)
 {
-	return error == EPIPE || error == ECONNRESET ? STATUS_FAILED
-		: STATUS_MACHINE;
+	return error == EPIPE || error == ECONNRESET ? STATUS_FAILED : STATUS_MACHINE;
 }
 
 int stream_send(struct stream *s, struct err *err)
@@ -170,7 +171,7 @@ int stream_send(struct stream *s, struct err *err)
 	while (stream_unsent(s)) {
 		struct iovec iov = {
 			.iov_base = s->out.data + s->out_at,
-			.iov_len = stream_unsent(s)
+			.iov_len = stream_unsent(s),
 		};
 		struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 		union {
@@ -200,7 +201,7 @@ int stream_send(struct stream *s, struct err *err)
 			break;
 		if (n < 0)
 			return err_errno(err, status_of(errno),
-				"cannot write to the renderer's socket");
+			    "cannot write to the renderer's socket");
 		s->out_at += (size_t)n;
 		s->sent += (uint64_t)n;
 		if (passes)
@@ -232,14 +233,14 @@ static int take_rights(struct stream *s, struct msghdr *msg, struct err *err)
 			if (s->ngot == (int)(sizeof s->got / sizeof *s->got)) {
 				close(fd);
 				return err_set(err, STATUS_FAILED,
-					"the renderer's stream is broken (descriptors)");
+				    "the renderer's stream is broken (descriptors)");
 			}
 			s->got[s->ngot++] = fd;
 		}
 	}
 	if (msg->msg_flags & MSG_CTRUNC)
 		return err_set(err, STATUS_MACHINE,
-			"a descriptor was lost: the limit of open files is too low");
+		    "a descriptor was lost: the limit of open files is too low");
 	return 0;
 }
 
@@ -257,15 +258,18 @@ int stream_recv(struct stream *s, struct err *err)
 	/* Let what is complete be worked on before more is taken. */
 	while (!s->is_eof && s->in.len - had < 16 * CHUNK) {
 		struct iovec iov = {
-			.iov_base = buf_reserve(&s->in, CHUNK), .iov_len = CHUNK
+			.iov_base = buf_reserve(&s->in, CHUNK),
+			.iov_len = CHUNK,
 		};
 		union {
 			struct cmsghdr align;
 			char room[CMSG_SPACE(4 * sizeof(int))];
 		} control;
 		struct msghdr msg = {
-			.msg_iov = &iov, .msg_iovlen = 1,
-			.msg_control = &control, .msg_controllen = sizeof control.room
+			.msg_iov = &iov,
+			.msg_iovlen = 1,
+			.msg_control = &control,
+			.msg_controllen = sizeof control.room,
 		};
 		ssize_t n = recvmsg(s->fd, &msg, 0);
 		if (n < 0 && errno == EINTR)
@@ -274,7 +278,7 @@ int stream_recv(struct stream *s, struct err *err)
 			break;
 		if (n < 0 && errno != ECONNRESET)
 			return err_errno(err, status_of(errno),
-				"cannot read from the renderer's socket");
+			    "cannot read from the renderer's socket");
 		if (n <= 0) {
 			s->is_eof = 1;
 			break;
@@ -284,7 +288,7 @@ int stream_recv(struct stream *s, struct err *err)
 		if (take_rights(s, &msg, err) < 0)
 			return -1;
 		if (s->ngot)
-			break;	/* before the next ones come */
+			break; /* before the next ones come */
 	}
 	return s->in.len > had;
 }
@@ -298,8 +302,8 @@ int stream_next(struct stream *s, struct message *out, struct err *err)
 	uint32_t n = get_u32le(p + 4);
 	if (n > STREAM_MAX_MESSAGE)
 		return err_set(err, STATUS_FAILED,
-			"the renderer's stream is broken (a message of %lu bytes)",
-			(unsigned long)n);
+		    "the renderer's stream is broken (a message of %lu bytes)",
+		    (unsigned long)n);
 	if (have - HEADER < n)
 		return 0;
 	*out = (struct message){ .type = get_u32le(p), .p = p + HEADER, .n = n };
@@ -329,7 +333,10 @@ void draw_room_release(struct draw_room *room)
 static int gl_type_components(enum gl_type type)
 {
 	switch (type) {
-	case GL_T_FLOAT: case GL_T_INT: case GL_T_BOOL: case GL_T_UINT:
+	case GL_T_FLOAT:
+	case GL_T_INT:
+	case GL_T_BOOL:
+	case GL_T_UINT:
 		return 1;
 	case GL_T_VEC2:
 		return 2;
@@ -433,7 +440,7 @@ static void message_uniform(struct message *m, struct draw_uniform *u)
 }
 
 int message_draw(struct message *m, struct draw_room *room, struct draw *out,
-	const char **label, struct err *err)
+    const char **label, struct err *err)
 {
 	memset(out, 0, sizeof *out);
 	out->tag = message_u64(m);
@@ -470,8 +477,8 @@ int message_draw(struct message *m, struct draw_room *room, struct draw *out,
 	}
 	out->nuniform = message_below(m, STREAM_MAX_UNIFORMS + 1);
 	if (out->nuniform > room->cap) {
-		room->uniform = xreallocarray(room->uniform, out->nuniform,
-			sizeof *room->uniform);
+		room->uniform =
+		    xreallocarray(room->uniform, out->nuniform, sizeof *room->uniform);
 		room->cap = out->nuniform;
 	}
 	for (size_t i = 0; i < out->nuniform && !m->is_bad; i++)
@@ -555,8 +562,7 @@ int message_info(struct message *m, struct gl_info *out, struct err *err)
 	return message_end(m, err);
 }
 
-void stream_put_result(struct stream *s, uint32_t program,
-	const struct compile_result *r)
+void stream_put_result(struct stream *s, uint32_t program, const struct compile_result *r)
 {
 	stream_u32(s, program);
 	stream_u32(s, (uint32_t)r->ok);
@@ -578,8 +584,7 @@ void stream_put_result(struct stream *s, uint32_t program,
 	}
 }
 
-int message_result(struct message *m, struct compile_result *out,
-	struct err *err)
+int message_result(struct message *m, struct compile_result *out, struct err *err)
 {
 	*out = (struct compile_result){ 0 };
 	out->ok = (int)message_below(m, 2);

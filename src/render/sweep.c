@@ -12,16 +12,16 @@
  */
 #define DRAWS_MAX 32
 
-struct slot {			/* a pass's textures, holding one node or free */
+struct slot { /* a pass's textures, holding one node or free */
 	uint32_t texture[1 + LIMIT_EXTRA_OUTPUTS];
-	uint32_t node;		/* that it holds; NODE_NONE for zeros */
+	uint32_t node; /* that it holds; NODE_NONE for zeros */
 	int is_free;
 };
 
-struct buffer_slot {		/* a storage buffer, holding one version or free */
+struct buffer_slot { /* a storage buffer, holding one version or free */
 	uint32_t buffer;
 	int storage;
-	uint32_t version;	/* that it holds */
+	uint32_t version; /* that it holds */
 	int is_free;
 };
 
@@ -30,7 +30,7 @@ struct pass_slots {
 	size_t nslot;
 	struct texture_desc desc[1 + LIMIT_EXTRA_OUTPUTS];
 	int noutput;
-	size_t zero;		/* slot + 1 that holds zeros, 0 none */
+	size_t zero; /* slot + 1 that holds zeros, 0 none */
 };
 
 struct pending_read {
@@ -47,35 +47,35 @@ struct sweep {
 	struct worker *worker;
 	struct sweep_hooks hooks;
 	struct moment moment;
-	struct pass_slots *pass;	/* a pass each */
-	uint32_t *slot_of;		/* a node each: slot + 1, 0 not resident */
+	struct pass_slots *pass; /* a pass each */
+	uint32_t *slot_of;       /* a node each: slot + 1, 0 not resident */
 	struct buffer_slot *buffer;
 	size_t nbuffer;
-	uint32_t *buffer_of;		/* a version each: buffer + 1 */
-	uint32_t *asset;		/* an asset each: texture, 0 not loaded */
-	uint32_t keyboard, music;	/* textures, 0 none */
+	uint32_t *buffer_of;      /* a version each: buffer + 1 */
+	uint32_t *asset;          /* an asset each: texture, 0 not loaded */
+	uint32_t keyboard, music; /* textures, 0 none */
 	uint8_t keyboard_texel[3 * 256 * 4];
 	uint32_t next_id;
 
-	uint32_t node;			/* the next to run */
-	int is_drawn;			/* node was drawn, reads remain */
-	int nread;			/* of its reads issued */
-	uint32_t queue[DRAWS_MAX];	/* nodes drawn and not reported: a ring */
+	uint32_t node;             /* the next to run */
+	int is_drawn;              /* node was drawn, reads remain */
+	int nread;                 /* of its reads issued */
+	uint32_t queue[DRAWS_MAX]; /* nodes drawn and not reported: a ring */
 	unsigned head, nqueue;
 	struct pending_read *read;
 	size_t nread_slot, nreading;
-	unsigned char *is_read;		/* a node each: outputs are in the store,
+	unsigned char *is_read; /* a node each: outputs are in the store,
 					   or on their way */
 	unsigned char *is_version_read;
-	struct pending_read *saving;	/* of a checkpoint, to be issued */
+	struct pending_read *saving; /* of a checkpoint, to be issued */
 	size_t nsaving, saving_cap;
-	uint32_t checkpointed;		/* the frame before this node was asked about */
+	uint32_t checkpointed; /* the frame before this node was asked about */
 	uint32_t fault;
-	struct err cause;		/* of ending FAILED */
+	struct err cause; /* of ending FAILED */
 	int is_stopping;
-	int is_listed;			/* what lives at the stop is in saving */
-	enum sweep_state ending;	/* once all that is under way arrived */
-	enum sweep_state ended;		/* sticks, BUSY until then */
+	int is_listed;           /* what lives at the stop is in saving */
+	enum sweep_state ending; /* once all that is under way arrived */
+	enum sweep_state ended;  /* sticks, BUSY until then */
 };
 
 /* Results of the steps below, beside 0 for done and -1 for an error. */
@@ -91,16 +91,17 @@ static void describe_pass(struct sweep *s, int p)
 	ps->noutput = 1 + pass->nextra_output;
 	for (int k = 0; k < ps->noutput; k++)
 		ps->desc[k] = (struct texture_desc){
-			.kind = pass->kind == PASS_CUBEMAP ?
-				TEXTURE_CUBE : TEXTURE_2D,
-			.width = w, .height = h, .depth = 1,
+			.kind = pass->kind == PASS_CUBEMAP ? TEXTURE_CUBE : TEXTURE_2D,
+			.width = w,
+			.height = h,
+			.depth = 1,
 			.texel = (enum texel)pass_format(pass, k),
 			.has_mips = s->scene->graph->mips[p] >> k & 1,
 		};
 }
 
 struct sweep *sweep_new(const struct plan *plan, struct worker *worker,
-	const struct sweep_hooks *hooks)
+    const struct sweep_hooks *hooks)
 {
 	struct sweep *s = xcalloc(1, sizeof *s);
 	const struct keys *k = plan->keys;
@@ -137,7 +138,7 @@ static void free_objects(struct sweep *s)
 		for (size_t i = 0; i < s->pass[p].nslot && rc == 0; i++)
 			for (int k = 0; k < s->pass[p].noutput && rc == 0; k++)
 				rc = worker_texture_free(s->worker,
-					s->pass[p].slot[i].texture[k], &err);
+				    s->pass[p].slot[i].texture[k], &err);
 	for (size_t i = 0; i < s->nbuffer && rc == 0; i++)
 		rc = worker_buffer_free(s->worker, s->buffer[i].buffer, &err);
 	for (size_t a = 0; a < m->nasset && rc == 0; a++)
@@ -198,8 +199,7 @@ static int take_slot(struct sweep *s, int p, size_t *out, int *is_new, struct er
 	slot->node = NODE_NONE;
 	for (int k = 0; k < ps->noutput; k++) {
 		slot->texture[k] = ++s->next_id;
-		if (worker_texture_new(s->worker, slot->texture[k],
-		    &ps->desc[k], err))
+		if (worker_texture_new(s->worker, slot->texture[k], &ps->desc[k], err))
 			return -1;
 	}
 	*out = ps->nslot++;
@@ -214,28 +214,28 @@ static int take_clear_slot(struct sweep *s, int p, size_t *out, struct err *err)
 	if (take_slot(s, p, out, &is_new, err))
 		return -1;
 	for (int k = 0; k < s->pass[p].noutput && !is_new; k++)
-		if (worker_texture_clear(s->worker,
-		    s->pass[p].slot[*out].texture[k], err))
+		if (worker_texture_clear(s->worker, s->pass[p].slot[*out].texture[k],
+			err))
 			return -1;
 	return 0;
 }
 
 static int take_buffer(struct sweep *s, int storage, int is_zeroed, size_t *out,
-	struct err *err)
+    struct err *err)
 {
 	for (size_t i = 0; i < s->nbuffer; i++)
 		if (s->buffer[i].is_free && s->buffer[i].storage == storage) {
 			s->buffer[i].is_free = 0;
 			*out = i;
-			return is_zeroed ? worker_buffer_clear(s->worker,
-				s->buffer[i].buffer, err) : 0;
+			return is_zeroed
+			    ? worker_buffer_clear(s->worker, s->buffer[i].buffer, err)
+			    : 0;
 		}
-	s->buffer = xreallocarray(s->buffer, s->nbuffer + 1,
-		sizeof *s->buffer);
-	s->buffer[s->nbuffer] = (struct buffer_slot){
-		(uint32_t)s->nbuffer + 1, storage, 0, 0 };
+	s->buffer = xreallocarray(s->buffer, s->nbuffer + 1, sizeof *s->buffer);
+	s->buffer[s->nbuffer] =
+	    (struct buffer_slot){ (uint32_t)s->nbuffer + 1, storage, 0, 0 };
 	if (worker_buffer_new(s->worker, (uint32_t)s->nbuffer + 1,
-	    s->scene->graph->storage_size[storage], err))
+		s->scene->graph->storage_size[storage], err))
 		return -1;
 	*out = s->nbuffer++;
 	return 0;
@@ -245,8 +245,7 @@ static struct slot *slot_of(struct sweep *s, uint32_t node)
 {
 	if (s->slot_of[node] == 0)
 		return NULL;
-	return &s->pass[keys_node_pass(s->keys, node)]
-		.slot[s->slot_of[node] - 1];
+	return &s->pass[keys_node_pass(s->keys, node)].slot[s->slot_of[node] - 1];
 }
 
 static void hold_node(struct sweep *s, uint32_t node, size_t slot)
@@ -294,16 +293,13 @@ static int load_node(struct sweep *s, uint32_t node, struct err *err)
 	for (int k = 0; k < ps->noutput; k++) {
 		uint32_t texture = ps->slot[at].texture[k];
 		size_t n = texture_bytes(&ps->desc[k]);
-		int fd = s->hooks.open(s->hooks.data, &s->keys->key[node], k,
-			n);
+		int fd = s->hooks.open(s->hooks.data, &s->keys->key[node], k, n);
 		if (fd < 0)
 			return STEP_MISS;
 		struct slab *slab = worker_file_slab(s->worker, fd, n, err);
-		if (!slab || worker_texture_upload(s->worker, texture, slab,
-		    err))
+		if (!slab || worker_texture_upload(s->worker, texture, slab, err))
 			return -1;
-		if (ps->desc[k].has_mips &&
-		    worker_texture_mips(s->worker, texture, err))
+		if (ps->desc[k].has_mips && worker_texture_mips(s->worker, texture, err))
 			return -1;
 	}
 	hold_node(s, node, at);
@@ -332,8 +328,7 @@ static int load_version(struct sweep *s, uint32_t v, struct err *err)
 	if (!slab)
 		return -1;
 	if (take_buffer(s, version->storage, 0, &at, err) ||
-	    worker_buffer_upload(s->worker, s->buffer[at].buffer, slab, size,
-	    err)) {
+	    worker_buffer_upload(s->worker, s->buffer[at].buffer, slab, size, err)) {
 		return -1;
 	}
 	hold_version(s, v, at);
@@ -342,11 +337,10 @@ static int load_version(struct sweep *s, uint32_t v, struct err *err)
 
 /* A texture of raw texels, made once and filled anew when they change. */
 static int load_texels(struct sweep *s, uint32_t *texture, int width, int height,
-	const void *texel, struct err *err)
+    const void *texel, struct err *err)
 {
 	uint32_t id = *texture != 0 ? *texture : s->next_id + 1;
-	int rc = upload_texels(s->worker, id, *texture == 0, width, height,
-		texel, err);
+	int rc = upload_texels(s->worker, id, *texture == 0, width, height, texel, err);
 
 	if (rc == 0 && *texture == 0)
 		*texture = ++s->next_id;
@@ -362,7 +356,7 @@ static int load_asset(struct sweep *s, int a, struct err *err)
 	if (s->hooks.image(s->hooks.data, a, &image, err))
 		return -1;
 	int rc = upload_image(s->worker, s->next_id + 1,
-		&s->scene->variant->manifest->asset[a], image, err);
+	    &s->scene->variant->manifest->asset[a], image, err);
 	if (rc == 0)
 		s->asset[a] = ++s->next_id;
 	return rc;
@@ -378,8 +372,8 @@ static int load_zeros(struct sweep *s, int p, struct err *err)
 	if (take_clear_slot(s, p, &at, err))
 		return -1;
 	for (int k = 0; k < s->pass[p].noutput; k++)
-		if (s->pass[p].desc[k].has_mips && worker_texture_mips(
-		    s->worker, s->pass[p].slot[at].texture[k], err))
+		if (s->pass[p].desc[k].has_mips &&
+		    worker_texture_mips(s->worker, s->pass[p].slot[at].texture[k], err))
 			return -1;
 	s->pass[p].zero = at + 1;
 	return 0;
@@ -389,7 +383,7 @@ static int load_zeros(struct sweep *s, int p, struct err *err)
 
 /* Makes everything resident that the node reads. */
 static int load_inputs(struct sweep *s, uint32_t node, const struct take *take,
-	size_t ntake, struct err *err)
+    size_t ntake, struct err *err)
 {
 	const struct variant *v = s->scene->variant;
 	int p = keys_node_pass(s->keys, node), rc = 0;
@@ -413,13 +407,14 @@ static int load_inputs(struct sweep *s, uint32_t node, const struct take *take,
 			rc = load_asset(s, in->asset, err);
 		} else if (in->kind == INPUT_KEYBOARD) {
 			keyboard_texels(v, s->moment.t, texel);
-			if (s->keyboard && memcmp(texel, s->keyboard_texel,
-			    sizeof s->keyboard_texel) == 0)
+			if (s->keyboard &&
+			    memcmp(texel, s->keyboard_texel, sizeof s->keyboard_texel) ==
+				0)
 				continue;
 			rc = load_texels(s, &s->keyboard, 256, 3, texel, err);
 			if (rc == 0)
 				memcpy(s->keyboard_texel, texel,
-					sizeof s->keyboard_texel);
+				    sizeof s->keyboard_texel);
 		} else if (in->kind == INPUT_MUSIC && !s->music) {
 			music_texels(v, texel);
 			rc = load_texels(s, &s->music, 512, 2, texel, err);
@@ -429,7 +424,7 @@ static int load_inputs(struct sweep *s, uint32_t node, const struct take *take,
 }
 
 static uint32_t channel_texture(struct sweep *s, const struct input_ref *in,
-	const struct take *take, size_t ntake)
+    const struct take *take, size_t ntake)
 {
 	if (in->asset >= 0)
 		return s->asset[in->asset];
@@ -441,8 +436,9 @@ static uint32_t channel_texture(struct sweep *s, const struct input_ref *in,
 		if (take[i].kind != TAKE_CHANNEL || take[i].input != in)
 			continue;
 		if (take[i].node == NODE_NONE)
-			return s->pass[in->pass].slot[s->pass[in->pass].zero
-				- 1].texture[in->output];
+			return s->pass[in->pass]
+			    .slot[s->pass[in->pass].zero - 1]
+			    .texture[in->output];
 		return slot_of(s, take[i].node)->texture[in->output];
 	}
 	return 0;
@@ -453,7 +449,7 @@ static uint32_t channel_texture(struct sweep *s, const struct input_ref *in,
  * the history's own slot when nobody reads it any more, else a copy.
  */
 static int take_target(struct sweep *s, uint32_t node, const struct take *take,
-	size_t ntake, size_t *out, struct err *err)
+    size_t ntake, size_t *out, struct err *err)
 {
 	int p = keys_node_pass(s->keys, node), is_new;
 	uint32_t history = NODE_NONE;
@@ -469,8 +465,7 @@ static int take_target(struct sweep *s, uint32_t node, const struct take *take,
 	if (history == NODE_NONE)
 		return take_clear_slot(s, p, out, err);
 	for (size_t i = 0; i < ntake; i++)
-		is_read |= take[i].kind == TAKE_CHANNEL &&
-			take[i].node == history;
+		is_read |= take[i].kind == TAKE_CHANNEL && take[i].node == history;
 	/* Passes that are alike may share a node; each has textures of its own. */
 	if (s->plan->node[history].last_use == node && !is_read &&
 	    keys_node_pass(s->keys, history) == p) {
@@ -481,16 +476,15 @@ static int take_target(struct sweep *s, uint32_t node, const struct take *take,
 	if (take_slot(s, p, out, &is_new, err))
 		return -1;
 	for (int k = 0; k < s->pass[p].noutput; k++)
-		if (worker_texture_copy(s->worker,
-		    s->pass[p].slot[*out].texture[k],
-		    slot_of(s, history)->texture[k], err))
+		if (worker_texture_copy(s->worker, s->pass[p].slot[*out].texture[k],
+			slot_of(s, history)->texture[k], err))
 			return -1;
 	return 0;
 }
 
 /* The buffer a written block works on becomes the next version's. */
 static int take_storage(struct sweep *s, uint32_t node, const struct take *take,
-	struct err *err)
+    struct err *err)
 {
 	const struct plan_version *now = &s->plan->version[take->version];
 	uint32_t held = s->buffer_of[take->version];
@@ -507,15 +501,14 @@ static int take_storage(struct sweep *s, uint32_t node, const struct take *take,
 	int storage = s->keys->version[take->version].storage;
 	if (take_buffer(s, storage, 0, &at, err) ||
 	    worker_buffer_copy(s->worker, s->buffer[at].buffer,
-	    s->buffer[held - 1].buffer,
-	    s->scene->graph->storage_size[storage], err))
+		s->buffer[held - 1].buffer, s->scene->graph->storage_size[storage], err))
 		return -1;
 	hold_version(s, take->next_version, at);
 	return 0;
 }
 
 static int send_draw(struct sweep *s, uint32_t node, const struct take *take,
-	size_t ntake, size_t target, struct err *err)
+    size_t ntake, size_t target, struct err *err)
 {
 	const struct variant *v = s->scene->variant;
 	int p = keys_node_pass(s->keys, node);
@@ -531,8 +524,7 @@ static int send_draw(struct sweep *s, uint32_t node, const struct take *take,
 	draw.is_cube = pass->kind == PASS_CUBEMAP;
 	target_size(v, p, &draw.width, &draw.height);
 	draw.ntarget = s->pass[p].noutput;
-	memcpy(draw.target, s->pass[p].slot[target].texture,
-		sizeof draw.target);
+	memcpy(draw.target, s->pass[p].slot[target].texture, sizeof draw.target);
 	draw.iterations = v->pass[p].iterations;
 	if (draw.is_compute) {
 		const int *local = v->pass[p].local_size;
@@ -555,23 +547,19 @@ static int send_draw(struct sweep *s, uint32_t node, const struct take *take,
 	for (size_t i = 0; i < ntake; i++) {
 		if (take[i].kind != TAKE_STORAGE)
 			continue;
-		uint32_t version = take[i].is_written ?
-			take[i].next_version : take[i].version;
-		struct buffer_slot *b =
-			&s->buffer[s->buffer_of[version] - 1];
-		storage[draw.nstorage++] = (struct draw_storage){
-			take[i].block->binding, b->buffer,
-			s->scene->graph->storage_size[b->storage] };
+		uint32_t version =
+		    take[i].is_written ? take[i].next_version : take[i].version;
+		struct buffer_slot *b = &s->buffer[s->buffer_of[version] - 1];
+		storage[draw.nstorage++] = (struct draw_storage){ take[i].block->binding,
+			b->buffer, s->scene->graph->storage_size[b->storage] };
 	}
 	draw.storage = storage;
-	struct draw_uniform *uniform = xcalloc(r->nuniform + 1,
-		sizeof *uniform);
+	struct draw_uniform *uniform = xcalloc(r->nuniform + 1, sizeof *uniform);
 	for (size_t i = 0; i < r->nuniform; i++)
-		draw.nuniform += (size_t)uniform_value(&s->moment, p,
-			&r->uniform[i], &uniform[draw.nuniform]);
+		draw.nuniform += (size_t)uniform_value(&s->moment, p, &r->uniform[i],
+		    &uniform[draw.nuniform]);
 	draw.uniform = uniform;
-	char *label = xasprintf("pass '%s' at frame %d", pass->name,
-		s->moment.t);
+	char *label = xasprintf("pass '%s' at frame %d", pass->name, s->moment.t);
 	rc = worker_draw(s->worker, &draw, label, err);
 	free(label);
 	free(uniform);
@@ -594,8 +582,7 @@ static int draw_node(struct sweep *s, uint32_t node, struct err *err)
 		return -1;
 	}
 	for (size_t i = 0; i < ntake; i++)
-		if (take[i].kind == TAKE_STORAGE &&
-		    take_storage(s, node, &take[i], err))
+		if (take[i].kind == TAKE_STORAGE && take_storage(s, node, &take[i], err))
 			return -1;
 	s->fault = node;
 	if (send_draw(s, node, take, ntake, target, err))
@@ -604,8 +591,8 @@ static int draw_node(struct sweep *s, uint32_t node, struct err *err)
 	hold_node(s, node, target);
 	s->queue[(s->head + s->nqueue++) % DRAWS_MAX] = node;
 	for (int k = 0; k < ps->noutput; k++)
-		if (ps->desc[k].has_mips && worker_texture_mips(s->worker,
-		    ps->slot[target].texture[k], err))
+		if (ps->desc[k].has_mips &&
+		    worker_texture_mips(s->worker, ps->slot[target].texture[k], err))
 			return -1;
 	for (size_t i = 0; i < ntake; i++) {
 		if (take[i].kind == TAKE_STORAGE) {
@@ -621,15 +608,15 @@ static int draw_node(struct sweep *s, uint32_t node, struct err *err)
 
 /* Reads ------------------------------------------------------------------------- */
 
-static size_t new_read(struct sweep *s, const struct sha256 *key, int index, uint32_t node)
+static size_t new_read(struct sweep *s, const struct sha256 *key, int index,
+    uint32_t node)
 {
 	size_t i = 0;
 
 	while (i < s->nread_slot && !s->read[i].is_free)
 		i++;
 	if (i == s->nread_slot) {
-		s->read = xreallocarray(s->read, ++s->nread_slot,
-			sizeof *s->read);
+		s->read = xreallocarray(s->read, ++s->nread_slot, sizeof *s->read);
 	}
 	s->read[i] = (struct pending_read){ *key, index, node, 0 };
 	s->nreading++;
@@ -647,13 +634,12 @@ static int read_node(struct sweep *s, uint32_t node, struct err *err)
 		for (; at < ps->noutput; at++) {
 			if (at < s->nread)
 				continue;
-			struct slab *slab = worker_slab(s->worker,
-				texture_bytes(&ps->desc[at]), err);
+			struct slab *slab =
+			    worker_slab(s->worker, texture_bytes(&ps->desc[at]), err);
 			if (!slab)
 				return err->message ? -1 : STEP_BLOCKED;
-			if (worker_texture_read(s->worker,
-			    slot_of(s, node)->texture[at], slab,
-			    new_read(s, &s->keys->key[node], at, node), err))
+			if (worker_texture_read(s->worker, slot_of(s, node)->texture[at],
+				slab, new_read(s, &s->keys->key[node], at, node), err))
 				return -1;
 			s->nread = at + 1;
 		}
@@ -667,16 +653,16 @@ static int read_node(struct sweep *s, uint32_t node, struct err *err)
 		const struct plan_version *pv = &s->plan->version[v];
 		if (at++ < s->nread)
 			continue;
-		if (pv->is_wanted && !s->is_version_read[v] && pv->action == ACTION_DRAW) {
+		if (pv->is_wanted && !s->is_version_read[v] &&
+		    pv->action == ACTION_DRAW) {
 			int storage = s->keys->version[v].storage;
 			uint64_t size = s->scene->graph->storage_size[storage];
 			struct slab *slab = worker_slab(s->worker, size, err);
 			if (!slab)
 				return err->message ? -1 : STEP_BLOCKED;
-			if (worker_buffer_read(s->worker, s->buffer[
-			    s->buffer_of[v] - 1].buffer, slab, size,
-			    new_read(s, &s->keys->version[v].key, 0, node),
-			    err))
+			if (worker_buffer_read(s->worker,
+				s->buffer[s->buffer_of[v] - 1].buffer, slab, size,
+				new_read(s, &s->keys->version[v].key, 0, node), err))
 				return -1;
 			s->is_version_read[v] = 1;
 		}
@@ -701,21 +687,18 @@ static void drop_zeros(struct sweep *s)
 
 /* Checkpoints ------------------------------------------------------------------- */
 
-static void save(struct sweep *s, const struct sha256 *key, int index,
-	uint32_t node)
+static void save(struct sweep *s, const struct sha256 *key, int index, uint32_t node)
 {
-	s->saving = array_grow(s->saving, s->nsaving, &s->saving_cap,
-		sizeof *s->saving);
+	s->saving = array_grow(s->saving, s->nsaving, &s->saving_cap, sizeof *s->saving);
 	s->saving[s->nsaving++] = (struct pending_read){ *key, index, node, 0 };
 }
 
 static uint64_t list_slot(struct sweep *s, const struct pass_slots *ps,
-	const struct slot *slot)
+    const struct slot *slot)
 {
 	uint64_t nbytes = 0;
 
-	if (slot->is_free || slot->node == NODE_NONE ||
-	    s->is_read[slot->node] ||
+	if (slot->is_free || slot->node == NODE_NONE || s->is_read[slot->node] ||
 	    s->plan->node[slot->node].action != ACTION_DRAW)
 		return 0;
 	for (int i = 0; i < ps->noutput; i++) {
@@ -737,8 +720,7 @@ static uint64_t list_live(struct sweep *s)
 	s->nsaving = 0;
 	for (size_t p = 0; p < s->scene->variant->manifest->npass; p++)
 		for (size_t i = 0; i < s->pass[p].nslot; i++)
-			nbytes += list_slot(s, &s->pass[p],
-				&s->pass[p].slot[i]);
+			nbytes += list_slot(s, &s->pass[p], &s->pass[p].slot[i]);
 	for (size_t i = 0; i < s->nbuffer; i++) {
 		const struct buffer_slot *b = &s->buffer[i];
 		const struct version *version = &k->version[b->version];
@@ -758,19 +740,19 @@ static int save_live(struct sweep *s, struct err *err)
 	while (s->nsaving > 0) {
 		const struct pending_read r = s->saving[s->nsaving - 1];
 		int p = keys_node_pass(s->keys, r.node);
-		uint64_t n = r.index >= 0 ?
-			texture_bytes(&s->pass[p].desc[r.index]) :
-			s->scene->graph->storage_size[
-			s->keys->version[-1 - r.index].storage];
+		uint64_t n = r.index >= 0
+		    ? texture_bytes(&s->pass[p].desc[r.index])
+		    : s->scene->graph
+			  ->storage_size[s->keys->version[-1 - r.index].storage];
 		struct slab *slab = worker_slab(s->worker, n, err);
 		if (!slab)
 			return err->message ? -1 : STEP_BLOCKED;
-		int rc = r.index >= 0 ? worker_texture_read(s->worker,
-			slot_of(s, r.node)->texture[r.index], slab,
-			new_read(s, &r.key, r.index, r.node), err) :
-			worker_buffer_read(s->worker, s->buffer[s->buffer_of[
-			-1 - r.index] - 1].buffer, slab, n,
-			new_read(s, &r.key, 0, r.node), err);
+		int rc = r.index >= 0
+		    ? worker_texture_read(s->worker, slot_of(s, r.node)->texture[r.index],
+			  slab, new_read(s, &r.key, r.index, r.node), err)
+		    : worker_buffer_read(s->worker,
+			  s->buffer[s->buffer_of[-1 - r.index] - 1].buffer, slab, n,
+			  new_read(s, &r.key, 0, r.node), err);
 		if (rc != 0)
 			return -1;
 		if (r.index >= 0)
@@ -814,15 +796,15 @@ static int handle_events(struct sweep *s, struct err *err)
 			s->head = (s->head + 1) % DRAWS_MAX;
 			s->nqueue--;
 			if (s->hooks.drew(s->hooks.data, (uint32_t)event.tag,
-			    event.gpu_ns, err))
+				event.gpu_ns, err))
 				return -1;
 			break;
 		case WORKER_READ: {
 			struct pending_read *read = &s->read[event.tag];
 			read->is_free = 1;
 			s->nreading--;
-			if (s->hooks.take(s->hooks.data, &read->key,
-			    read->index, read->node, event.slab, err))
+			if (s->hooks.take(s->hooks.data, &read->key, read->index,
+				read->node, event.slab, err))
 				return -1;
 			break;
 		}
@@ -894,8 +876,8 @@ static void find_fault(struct sweep *s)
 	if (s->fault != NODE_NONE)
 		return;
 	for (size_t i = 0; i < s->nread_slot; i++)
-		if (!s->read[i].is_free && (s->fault == NODE_NONE ||
-		    s->read[i].node < s->fault))
+		if (!s->read[i].is_free &&
+		    (s->fault == NODE_NONE || s->read[i].node < s->fault))
 			s->fault = s->read[i].node;
 }
 

@@ -8,13 +8,13 @@ static const struct texel_format texel_table[] = {
 #define FORMAT(name, word, document, bytes, channels, internal, format, type) \
 	[TEXEL_##name] = { internal, format, type, bytes, word },
 #include "project/format.def"
-	[TEXEL_R8] = { GL_R8, GL_RED, GL_UNSIGNED_BYTE, 1, "r8" }
+	[TEXEL_R8] = { GL_R8, GL_RED, GL_UNSIGNED_BYTE, 1, "r8" },
 };
 
 static const GLenum bind_point[] = {
 	[TEXTURE_2D] = GL_TEXTURE_2D,
 	[TEXTURE_3D] = GL_TEXTURE_3D,
-	[TEXTURE_CUBE] = GL_TEXTURE_CUBE_MAP
+	[TEXTURE_CUBE] = GL_TEXTURE_CUBE_MAP,
 };
 
 GLenum texture_bind_point(enum texture_kind kind)
@@ -41,22 +41,22 @@ size_t texture_bytes(const struct texture_desc *desc)
 {
 	/* LIMIT_SIZE cubed times 16 stays below 2^46. */
 	return (size_t)desc->width * (size_t)desc->height * (size_t)depth(desc) *
-		(size_t)nface(desc) * texel_table[desc->texel].bytes;
+	    (size_t)nface(desc) * texel_table[desc->texel].bytes;
 }
 
 char *texture_words(const struct texture_desc *desc)
 {
 	const char *name = texel_table[desc->texel].name;
 	if (desc->kind == TEXTURE_3D)
-		return xasprintf("a volume of %d x %d x %d %s", desc->width,
-			desc->height, desc->depth, name);
+		return xasprintf("a volume of %d x %d x %d %s", desc->width, desc->height,
+		    desc->depth, name);
 	return xasprintf("a %s of %d x %d %s",
-		desc->kind == TEXTURE_CUBE ? "cubemap" : "texture", desc->width,
-		desc->height, name);
+	    desc->kind == TEXTURE_CUBE ? "cubemap" : "texture", desc->width, desc->height,
+	    name);
 }
 
-static int check(struct gl *gl, const char *function,
-	const struct texture_desc *desc, struct err *err)
+static int check(struct gl *gl, const char *function, const struct texture_desc *desc,
+    struct err *err)
 {
 	char *words = texture_words(desc);
 	int rc = gl_check(gl, err, function, "%s", words);
@@ -78,19 +78,19 @@ static int level_size(int size, int level)
 	return size ? size : 1;
 }
 
-static void sub_image(const struct texture *t, int level, int face,
-	const void *data)
+static void sub_image(const struct texture *t, int level, int face, const void *data)
 {
 	const struct texel_format *f = &texel_table[t->desc.texel];
 	int w = level_size(t->desc.width, level), h = level_size(t->desc.height, level);
 	if (t->desc.kind == TEXTURE_3D)
 		glTexSubImage3D(GL_TEXTURE_3D, level, 0, 0, 0, w, h,
-			level_size(t->desc.depth, level), f->format, f->type, data);
+		    level_size(t->desc.depth, level), f->format, f->type, data);
 	else if (t->desc.kind == TEXTURE_CUBE)
-		glTexSubImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)face, level,
-			0, 0, w, h, f->format, f->type, data);
+		glTexSubImage2D(GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)face, level, 0,
+		    0, w, h, f->format, f->type, data);
 	else
-		glTexSubImage2D(GL_TEXTURE_2D, level, 0, 0, w, h, f->format, f->type, data);
+		glTexSubImage2D(GL_TEXTURE_2D, level, 0, 0, w, h, f->format, f->type,
+		    data);
 }
 
 static void clear(struct gl *gl, const struct texture *t)
@@ -111,16 +111,17 @@ static void clear(struct gl *gl, const struct texture *t)
 }
 
 int texture_new(struct gl *gl, uint32_t id, const struct texture_desc *desc,
-	struct err *err)
+    struct err *err)
 {
-	int max = desc->kind == TEXTURE_3D ? gl->max_3d_size :
-		desc->kind == TEXTURE_CUBE ? gl->max_cube_size : gl->max_texture_size;
+	int max = desc->kind == TEXTURE_3D ? gl->max_3d_size
+	    : desc->kind == TEXTURE_CUBE   ? gl->max_cube_size
+					   : gl->max_texture_size;
 	if (desc->width < 1 || desc->height < 1 || depth(desc) < 1 ||
 	    (desc->kind == TEXTURE_CUBE && desc->width != desc->height) ||
 	    desc->width > max || desc->height > max || depth(desc) > max) {
 		char *words = texture_words(desc);
 		err_set(err, STATUS_MACHINE, "%s does not fit this OpenGL's limit of %d",
-			words, max);
+		    words, max);
 		free(words);
 		return -1;
 	}
@@ -143,7 +144,7 @@ int texture_new(struct gl *gl, uint32_t id, const struct texture_desc *desc,
 	glBindTexture(bind, t->name);
 	if (desc->kind == TEXTURE_3D)
 		glTexStorage3D(bind, t->nlevel, f->internal, desc->width, desc->height,
-			desc->depth);
+		    desc->depth);
 	else
 		glTexStorage2D(bind, t->nlevel, f->internal, desc->width, desc->height);
 	/* Without storage there is nothing to clear; the first error counts. */
@@ -159,15 +160,15 @@ int texture_new(struct gl *gl, uint32_t id, const struct texture_desc *desc,
 }
 
 int texture_upload(struct gl *gl, uint32_t id, const void *data, size_t n,
-	struct err *err)
+    struct err *err)
 {
 	struct texture *t = texture_get(gl, id, err);
 	if (!t)
 		return -1;
 	if (n < texture_bytes(&t->desc))
 		return err_set(err, STATUS_FAILED,
-			"the renderer got %zu bytes for a texture of %zu", n,
-			texture_bytes(&t->desc));
+		    "the renderer got %zu bytes for a texture of %zu", n,
+		    texture_bytes(&t->desc));
 	size_t face = texture_bytes(&t->desc) / (size_t)nface(&t->desc);
 	glActiveTexture(GL_TEXTURE0);
 	glBindTexture(bind_point[t->desc.kind], t->name);
@@ -193,9 +194,11 @@ static void attach(GLenum target, int index, const struct texture *t, int layer)
 	if (t->desc.kind == TEXTURE_3D)
 		glFramebufferTextureLayer(target, point, t->name, 0, layer);
 	else
-		glFramebufferTexture2D(target, point, t->desc.kind == TEXTURE_CUBE ?
-			GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)layer : GL_TEXTURE_2D,
-			t->name, 0);
+		glFramebufferTexture2D(target, point,
+		    t->desc.kind == TEXTURE_CUBE
+			? GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)layer
+			: GL_TEXTURE_2D,
+		    t->name, 0);
 }
 
 /* For OpenGL without glCopyImageSubData. */
@@ -211,11 +214,12 @@ static void copy_by_framebuffer(const struct texture *to, const struct texture *
 		attach(GL_READ_FRAMEBUFFER, 0, from, i);
 		if (d->kind == TEXTURE_3D)
 			glCopyTexSubImage3D(GL_TEXTURE_3D, 0, 0, 0, i, 0, 0, d->width,
-				d->height);
+			    d->height);
 		else
-			glCopyTexSubImage2D(d->kind == TEXTURE_CUBE ?
-				GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)i : GL_TEXTURE_2D,
-				0, 0, 0, 0, 0, d->width, d->height);
+			glCopyTexSubImage2D(d->kind == TEXTURE_CUBE
+				? GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)i
+				: GL_TEXTURE_2D,
+			    0, 0, 0, 0, 0, d->width, d->height);
 	}
 	glDeleteFramebuffers(1, &fb);
 }
@@ -230,15 +234,15 @@ int texture_copy(struct gl *gl, uint32_t dst, uint32_t src, struct err *err)
 	if (a->kind != b->kind || a->width != b->width || a->height != b->height ||
 	    depth(a) != depth(b) || a->texel != b->texel)
 		return err_set(err, STATUS_FAILED,
-			"the renderer cannot copy texture %lu to %lu: they differ",
-			(unsigned long)src, (unsigned long)dst);
+		    "the renderer cannot copy texture %lu to %lu: they differ",
+		    (unsigned long)src, (unsigned long)dst);
 	if (dst == src)
 		return 0;
 	glActiveTexture(GL_TEXTURE0);
 	if (gl->has_copy_image)
-		glCopyImageSubData(from->name, bind_point[a->kind], 0, 0, 0, 0,
-			to->name, bind_point[a->kind], 0, 0, 0, 0, a->width, a->height,
-			depth(a) * nface(a));
+		glCopyImageSubData(from->name, bind_point[a->kind], 0, 0, 0, 0, to->name,
+		    bind_point[a->kind], 0, 0, 0, 0, a->width, a->height,
+		    depth(a) * nface(a));
 	else
 		copy_by_framebuffer(to, from);
 	return check(gl, "texture_copy", a, err);
@@ -263,10 +267,10 @@ void texture_get_image(const struct texture *t, void *to)
 	glActiveTexture(GL_TEXTURE0);
 	glBindTexture(bind_point[t->desc.kind], t->name);
 	for (int k = 0; k < nface(&t->desc); k++)
-		glGetTexImage(t->desc.kind == TEXTURE_CUBE ?
-			GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)k :
-			bind_point[t->desc.kind], 0, f->format, f->type,
-			(char *)to + (size_t)k * face);
+		glGetTexImage(t->desc.kind == TEXTURE_CUBE
+			? GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)k
+			: bind_point[t->desc.kind],
+		    0, f->format, f->type, (char *)to + (size_t)k * face);
 }
 
 static void drop_framebuffers(struct texture *t, uint32_t id)
@@ -312,12 +316,13 @@ static const char *status_words(GLenum status)
 	}
 }
 
-int texture_framebuffer(struct gl *gl, const uint32_t *target, int ntarget,
-	int face, GLuint *out, struct err *err)
+int texture_framebuffer(struct gl *gl, const uint32_t *target, int ntarget, int face,
+    GLuint *out, struct err *err)
 {
 	struct texture *first = ntarget ? texture_get(gl, target[0], err) : NULL;
 	if (!first)
-		return ntarget ? -1 : err_set(err, STATUS_FAILED, "a draw without target");
+		return ntarget ? -1
+			       : err_set(err, STATUS_FAILED, "a draw without target");
 	for (size_t i = 0; i < first->nfb; i++) {
 		const struct framebuffer *fb = &first->fb[i];
 		if (fb->ntarget == ntarget && fb->face == face &&
@@ -346,7 +351,8 @@ int texture_framebuffer(struct gl *gl, const uint32_t *target, int ntarget,
 	*out = fb.name;
 	GLenum status = glCheckFramebufferStatus(GL_FRAMEBUFFER);
 	if (status != GL_FRAMEBUFFER_COMPLETE)
-		return err_set(err, STATUS_MACHINE, "cannot draw to %d targets, %s first: %s",
-			ntarget, texel_table[first->desc.texel].name, status_words(status));
+		return err_set(err, STATUS_MACHINE,
+		    "cannot draw to %d targets, %s first: %s", ntarget,
+		    texel_table[first->desc.texel].name, status_words(status));
 	return check(gl, "texture_framebuffer", &first->desc, err);
 }

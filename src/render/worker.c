@@ -13,27 +13,27 @@
 #include "util/proc.h"
 
 #define MILLION 1000000ll
-#define START_TIMEOUT_S 60.0		/* drivers may read much from slow disks */
+#define START_TIMEOUT_S 60.0 /* drivers may read much from slow disks */
 #define QUIT_TIMEOUT_MS 10000
-#define MAX_STEP_NS (1000 * MILLION)	/* of the clock; see watch */
-#define MAX_UNSENT (4u << 20)		/* bytes of commands */
-#define MAX_PENDING 512			/* commands without their event */
+#define MAX_STEP_NS (1000 * MILLION) /* of the clock; see watch */
+#define MAX_UNSENT (4u << 20)        /* bytes of commands */
+#define MAX_PENDING 512              /* commands without their event */
 #define SLAB_MIN 65536
-#define DEFAULT_SLAB_BYTES (48ull << 20)	/* memory is to stay within textures + 64 MiB */
+#define DEFAULT_SLAB_BYTES (48ull << 20) /* memory is to stay within textures + 64 MiB */
 
 /* A command that comes back as an event, in the order sent. */
 struct pending {
 	enum stream_type event;
-	char *label;		/* owned; "pass 'a' at frame 57" */
-	uint64_t position;	/* in the stream, of its end */
+	char *label;       /* owned; "pass 'a' at frame 57" */
+	uint64_t position; /* in the stream, of its end */
 	uint64_t tag;
 };
 
 struct shared {
-	struct slab slab;	/* first: callers hold this part */
-	size_t size;		/* mapped; of a file: 0 here */
-	int is_out;		/* with the caller or the worker */
-	int is_file;		/* the worker alone has it mapped, to read */
+	struct slab slab; /* first: callers hold this part */
+	size_t size;      /* mapped; of a file: 0 here */
+	int is_out;       /* with the caller or the worker */
+	int is_file;      /* the worker alone has it mapped, to read */
 };
 
 struct worker {
@@ -44,23 +44,23 @@ struct worker {
 	int is_ready;
 	double timeout_s;
 
-	struct pending *pending;	/* a queue from pending_at on */
+	struct pending *pending; /* a queue from pending_at on */
 	size_t npending, pending_at, pending_cap;
-	size_t nupload;			/* uploads without their event */
-	long long watched_ns;		/* for how long the oldest was watched */
+	size_t nupload;       /* uploads without their event */
+	long long watched_ns; /* for how long the oldest was watched */
 	long long watched_at;
 
-	struct worker_event *event;	/* a queue from event_at on */
+	struct worker_event *event; /* a queue from event_at on */
 	size_t nevent, event_at, event_cap;
 	struct compile_result *compiling; /* where the result goes */
 	int is_compiled;
 
-	struct shared **shared;		/* by slab id; null where closed */
+	struct shared **shared; /* by slab id; null where closed */
 	size_t nshared, shared_cap;
 	uint64_t shared_bytes, max_shared_bytes;
-	size_t nout;			/* slabs out */
+	size_t nout; /* slabs out */
 
-	struct buf log;			/* of the start */
+	struct buf log; /* of the start */
 	struct err death;
 	int is_dead;
 };
@@ -103,12 +103,14 @@ static void note_exit(struct worker *w)
 	w->is_dead = 1;
 	if (!w->is_ready) {
 		err_set(&w->death, STATUS_MACHINE,
-			"the renderer died (%s) while it started; its log: %s", how,
-			w->log.len ? w->log.data : "empty");
+		    "the renderer died (%s) while it started; its log: %s", how,
+		    w->log.len ? w->log.data : "empty");
 	} else {
 		err_set(&w->death, STATUS_FAILED, "the renderer died (%s) %s%s", how,
-			!p ? "between draws" : p->event == EV_COMPILED ? "while " : "in ",
-			p ? p->label : "");
+		    !p                            ? "between draws"
+			: p->event == EV_COMPILED ? "while "
+						  : "in ",
+		    p ? p->label : "");
 		w->death.kind = is_out_of_memory(how) ? ERR_MEMORY : ERR_CRASH;
 	}
 	free(how);
@@ -151,11 +153,11 @@ static void watch(struct worker *w)
 		return;
 	if (!w->is_ready)
 		err_set(&w->death, STATUS_MACHINE,
-			"the renderer did not start within %g s; its log: %s", limit,
-			w->log.len ? w->log.data : "empty");
+		    "the renderer did not start within %g s; its log: %s", limit,
+		    w->log.len ? w->log.data : "empty");
 	else
 		err_set(&w->death, STATUS_FAILED, "%s took longer than %g s",
-			oldest(w)->label, limit);
+		    oldest(w)->label, limit);
 	w->death.kind = w->is_ready ? ERR_TIMEOUT : ERR_OTHER;
 	end_process(w);
 }
@@ -171,7 +173,7 @@ static void push_event(struct worker *w, const struct worker_event *e)
 }
 
 static void push_pending(struct worker *w, enum stream_type event, uint64_t tag,
-	char *label)
+    char *label)
 {
 	if (w->pending_at && w->pending_at * 2 >= w->npending) {
 		size_t n = w->npending - w->pending_at;
@@ -181,23 +183,24 @@ static void push_pending(struct worker *w, enum stream_type event, uint64_t tag,
 	}
 	if (w->pending_at == w->npending)
 		restart_clock(w);
-	w->pending = array_grow(w->pending, w->npending, &w->pending_cap,
-		sizeof *w->pending);
+	w->pending =
+	    array_grow(w->pending, w->npending, &w->pending_cap, sizeof *w->pending);
 	w->pending[w->npending++] = (struct pending){
-		.event = event, .tag = tag, .label = label,
-		.position = stream_written(&w->stream)
+		.event = event,
+		.tag = tag,
+		.label = label,
+		.position = stream_written(&w->stream),
 	};
 }
 
 /* The event answers the oldest command. */
-static int pop_pending(struct worker *w, uint32_t event, uint64_t tag,
-	struct err *err)
+static int pop_pending(struct worker *w, uint32_t event, uint64_t tag, struct err *err)
 {
 	const struct pending *p = oldest(w);
 	if (!p || p->event != event || p->tag != tag)
 		return err_set(err, STATUS_FAILED,
-			"the renderer's stream is broken (event %lu out of order)",
-			(unsigned long)event);
+		    "the renderer's stream is broken (event %lu out of order)",
+		    (unsigned long)event);
 	free(w->pending[w->pending_at++].label);
 	restart_clock(w);
 	return 0;
@@ -208,7 +211,7 @@ static struct slab *slab_by_id(struct worker *w, uint32_t id, struct err *err)
 	if (id < w->nshared && w->shared[id] && w->shared[id]->is_out)
 		return &w->shared[id]->slab;
 	err_set(err, STATUS_FAILED, "the renderer's stream is broken (slab %lu)",
-		(unsigned long)id);
+	    (unsigned long)id);
 	return NULL;
 }
 
@@ -218,10 +221,12 @@ static int take_fatal(struct worker *w, struct message *m, struct err *err)
 	const char *text = message_str(m, NULL);
 	if (message_end(m, err) < 0)
 		return -1;
-	err_set(&w->death, status == STATUS_MACHINE || status == STATUS_INPUT ?
-		(enum status)status : STATUS_FAILED, "%s", text);
-	w->death.kind = kind == ERR_MEMORY || kind == ERR_CRASH ?
-		(enum err_kind)kind : ERR_OTHER;
+	err_set(&w->death,
+	    status == STATUS_MACHINE || status == STATUS_INPUT ? (enum status)status
+							       : STATUS_FAILED,
+	    "%s", text);
+	w->death.kind =
+	    kind == ERR_MEMORY || kind == ERR_CRASH ? (enum err_kind)kind : ERR_OTHER;
 	return 0;
 }
 
@@ -286,8 +291,8 @@ static int take_event(struct worker *w, struct message *m, struct err *err)
 	default:
 		break;
 	}
-	return err_set(err, STATUS_FAILED,
-		"the renderer's stream is broken (event %lu)", (unsigned long)m->type);
+	return err_set(err, STATUS_FAILED, "the renderer's stream is broken (event %lu)",
+	    (unsigned long)m->type);
 }
 
 /*
@@ -303,9 +308,10 @@ static void pump(struct worker *w, int wait_ms)
 	int is_open = stream_send(&w->stream, &err) == 0;
 	err_release(&err);
 	struct pollfd p[2] = {
-		{ .fd = w->stream.fd, .events = (short)(POLLIN |
+		{ .fd = w->stream.fd,
+		    .events = (short)(POLLIN |
 			(is_open && stream_unsent(&w->stream) ? POLLOUT : 0)) },
-		{ .fd = proc_signal_fd(), .events = POLLIN }
+		{ .fd = proc_signal_fd(), .events = POLLIN },
 	};
 	if (wait_ms)
 		(void)poll(p, proc_signal() ? 1 : 2, wait_ms);
@@ -343,8 +349,7 @@ static int step_ms(const struct worker *w)
 	return left < 1 ? 1 : left > 1000 ? 1000 : (int)left;
 }
 
-int worker_event(struct worker *w, int wait, struct worker_event *out,
-	struct err *err)
+int worker_event(struct worker *w, int wait, struct worker_event *out, struct err *err)
 {
 	int ms = 0;
 	for (;;) {
@@ -389,7 +394,7 @@ uint64_t worker_serial(const struct worker *w)
 /* Life --------------------------------------------------------------------- */
 
 int worker_open(const struct worker_options *options, struct worker **out,
-	struct err *err)
+    struct err *err)
 {
 	const char *device = options->device ? options->device : getenv("STBUILD_DEVICE");
 	const char *const argv[] = { proc_self(), "--worker", NULL };
@@ -400,8 +405,8 @@ int worker_open(const struct worker_options *options, struct worker **out,
 	w->pid = -1;
 	w->stream.fd = -1;
 	w->timeout_s = options->timeout_s;
-	w->max_shared_bytes = options->max_slab_bytes ? options->max_slab_bytes :
-		DEFAULT_SLAB_BYTES;
+	w->max_shared_bytes =
+	    options->max_slab_bytes ? options->max_slab_bytes : DEFAULT_SLAB_BYTES;
 	*out = NULL;
 	if (proc_spawn(argv, &w->pid, &fd, err) < 0)
 		goto fail;
@@ -410,14 +415,14 @@ int worker_open(const struct worker_options *options, struct worker **out,
 	stream_begin(&w->stream, CMD_HELLO);
 	stream_u32(&w->stream, STREAM_VERSION);
 	stream_str(&w->stream, device);
-	stream_u32(&w->stream, (uint32_t)!!options->use_pbo);
+	stream_u32(&w->stream, (uint32_t) !!options->use_pbo);
 	stream_end(&w->stream);
 	restart_clock(w);
 	while (!w->is_ready && !w->is_dead) {
 		pump(w, step_ms(w));
 		if (proc_signal() && !w->is_ready && !w->is_dead) {
 			err_set(&w->death, STATUS_FAILED, "interrupted by signal %d",
-				proc_signal());
+			    proc_signal());
 			end_process(w);
 		}
 	}
@@ -447,8 +452,8 @@ static void say_goodbye(struct worker *w)
 		int rc = stream_send(&w->stream, &err);
 		struct pollfd p = {
 			.fd = w->stream.fd,
-			.events = (short)(POLLIN | (!rc && stream_unsent(&w->stream) ?
-				POLLOUT : 0))
+			.events = (short)(POLLIN |
+			    (!rc && stream_unsent(&w->stream) ? POLLOUT : 0)),
 		};
 		(void)poll(&p, 1, 100);
 		if (stream_recv(&w->stream, &err) < 0)
@@ -475,8 +480,7 @@ void worker_close(struct worker *w)
 	for (size_t i = 0; i < w->nshared; i++) {
 		if (w->shared[i]) {
 			if (!w->shared[i]->is_file)
-				munmap(w->shared[i]->slab.data,
-					w->shared[i]->size);
+				munmap(w->shared[i]->slab.data, w->shared[i]->size);
 			free(w->shared[i]);
 		}
 	}
@@ -542,21 +546,20 @@ static int end_now(struct worker *w, struct err *err)
 		pump(w, 0);
 	err_release(&ignore);
 	while (!w->is_dead && !proc_signal() &&
-	       (stream_unsent(&w->stream) > MAX_UNSENT ||
+	    (stream_unsent(&w->stream) > MAX_UNSENT ||
 		w->npending - w->pending_at > MAX_PENDING))
 		pump(w, step_ms(w));
 	return w->is_dead ? dead(w, err) : 0;
 }
 
 int worker_compile(struct worker *w, uint32_t program, const char *label,
-	const char *vertex, const char *stage, struct compile_result *out,
-	struct err *err)
+    const char *vertex, const char *stage, struct compile_result *out, struct err *err)
 {
 	*out = (struct compile_result){ 0 };
 	if (strlen(stage) > LIMIT_EXPANDED_BYTES ||
 	    (vertex && strlen(vertex) > LIMIT_EXPANDED_BYTES)) {
-		out->log = xasprintf("%s is larger than %u bytes", label,
-			LIMIT_EXPANDED_BYTES);
+		out->log =
+		    xasprintf("%s is larger than %u bytes", label, LIMIT_EXPANDED_BYTES);
 		return 0;
 	}
 	if (begin(w, CMD_COMPILE, err) < 0)
@@ -574,7 +577,7 @@ int worker_compile(struct worker *w, uint32_t program, const char *label,
 		if (proc_signal() && !w->is_compiled && !w->is_dead) {
 			/* The answer would come to a caller that is gone. */
 			err_set(&w->death, STATUS_FAILED, "interrupted by signal %d",
-				proc_signal());
+			    proc_signal());
 			end_process(w);
 		}
 	}
@@ -621,8 +624,7 @@ static struct shared *find_shared(struct worker *w, size_t n)
 	for (size_t i = 0; i < w->nshared; i++) {
 		struct shared *s = w->shared[i];
 		if (s && !s->is_file && !s->is_out && s->size >= n &&
-		    s->size / 2 <= slab_class(n) &&
-		    (!best || s->size < best->size))
+		    s->size / 2 <= slab_class(n) && (!best || s->size < best->size))
 			best = s;
 	}
 	return best;
@@ -635,8 +637,8 @@ static struct shared *add_shared(struct worker *w, int fd, size_t size)
 	while (id < w->nshared && w->shared[id])
 		id++;
 	if (id == w->nshared) {
-		w->shared = array_grow(w->shared, w->nshared, &w->shared_cap,
-			sizeof *w->shared);
+		w->shared =
+		    array_grow(w->shared, w->nshared, &w->shared_cap, sizeof *w->shared);
 		w->nshared++;
 	}
 	struct shared *s = xcalloc(1, sizeof *s);
@@ -658,8 +660,8 @@ static struct shared *make_shared(struct worker *w, size_t n, struct err *err)
 		return NULL;
 	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (data == MAP_FAILED) {
-		err_errno(err, STATUS_MACHINE,
-			"cannot map %zu bytes of shared memory", size);
+		err_errno(err, STATUS_MACHINE, "cannot map %zu bytes of shared memory",
+		    size);
 		close(fd);
 		return NULL;
 	}
@@ -670,8 +672,7 @@ static struct shared *make_shared(struct worker *w, size_t n, struct err *err)
 	return s;
 }
 
-struct slab *worker_file_slab(struct worker *w, int fd, size_t n,
-	struct err *err)
+struct slab *worker_file_slab(struct worker *w, int fd, size_t n, struct err *err)
 {
 	if (w->is_dead) {
 		close(fd);
@@ -697,12 +698,13 @@ struct slab *worker_slab(struct worker *w, size_t n, struct err *err)
 	if (!s) {
 		uint64_t want = slab_class(n);
 		/* Room is made of free ones of other sizes first. */
-		for (size_t i = 0; i < w->nshared &&
-		     w->shared_bytes + want > w->max_shared_bytes; i++)
+		for (size_t i = 0;
+		     i < w->nshared && w->shared_bytes + want > w->max_shared_bytes; i++)
 			if (w->shared[i] && !w->shared[i]->is_out)
 				drop_shared(w, i);
-		if (w->nout && (w->shared_bytes + want > w->max_shared_bytes ||
-				w->nout >= STREAM_MAX_ID / 2))
+		if (w->nout &&
+		    (w->shared_bytes + want > w->max_shared_bytes ||
+			w->nout >= STREAM_MAX_ID / 2))
 			return NULL;
 		s = make_shared(w, n, err);
 		if (!s)
@@ -727,14 +729,14 @@ void worker_slab_put(struct worker *w, struct slab *slab)
 		drop_shared(w, slab->id);
 }
 
-int worker_texture_new(struct worker *w, uint32_t id,
-	const struct texture_desc *desc, struct err *err)
+int worker_texture_new(struct worker *w, uint32_t id, const struct texture_desc *desc,
+    struct err *err)
 {
 	int max = w->info.max_texture_size;
 	if (desc->kind == TEXTURE_2D && (desc->width > max || desc->height > max))
 		return err_set(err, STATUS_MACHINE,
-			"%d x %d does not fit this OpenGL's limit of %d", desc->width,
-			desc->height, max);
+		    "%d x %d does not fit this OpenGL's limit of %d", desc->width,
+		    desc->height, max);
 	if (begin(w, CMD_TEXTURE_NEW, err) < 0)
 		return -1;
 	stream_u32(&w->stream, id);
@@ -750,7 +752,7 @@ static int end_upload(struct worker *w, struct err *err)
 }
 
 int worker_texture_upload(struct worker *w, uint32_t id, struct slab *slab,
-	struct err *err)
+    struct err *err)
 {
 	if (begin(w, CMD_TEXTURE_UPLOAD, err) < 0)
 		return -1;
@@ -759,8 +761,7 @@ int worker_texture_upload(struct worker *w, uint32_t id, struct slab *slab,
 	return end_upload(w, err);
 }
 
-static int one_id(struct worker *w, enum stream_type type, uint32_t id,
-	struct err *err)
+static int one_id(struct worker *w, enum stream_type type, uint32_t id, struct err *err)
 {
 	if (begin(w, type, err) < 0)
 		return -1;
@@ -783,8 +784,7 @@ int worker_texture_free(struct worker *w, uint32_t id, struct err *err)
 	return one_id(w, CMD_TEXTURE_FREE, id, err);
 }
 
-int worker_texture_copy(struct worker *w, uint32_t dst, uint32_t src,
-	struct err *err)
+int worker_texture_copy(struct worker *w, uint32_t dst, uint32_t src, struct err *err)
 {
 	if (begin(w, CMD_TEXTURE_COPY, err) < 0)
 		return -1;
@@ -793,14 +793,13 @@ int worker_texture_copy(struct worker *w, uint32_t dst, uint32_t src,
 	return end_quiet(w, err);
 }
 
-int worker_buffer_new(struct worker *w, uint32_t id, uint64_t size,
-	struct err *err)
+int worker_buffer_new(struct worker *w, uint32_t id, uint64_t size, struct err *err)
 {
 	if (!size || size > w->info.max_storage_bytes)
 		return err_set(err, STATUS_MACHINE,
-			"shader storage of %llu bytes does not fit this OpenGL's limit of %llu",
-			(unsigned long long)size,
-			(unsigned long long)w->info.max_storage_bytes);
+		    "shader storage of %llu bytes does not fit this OpenGL's limit of %llu",
+		    (unsigned long long)size,
+		    (unsigned long long)w->info.max_storage_bytes);
 	if (begin(w, CMD_BUFFER_NEW, err) < 0)
 		return -1;
 	stream_u32(&w->stream, id);
@@ -808,8 +807,8 @@ int worker_buffer_new(struct worker *w, uint32_t id, uint64_t size,
 	return end_quiet(w, err);
 }
 
-int worker_buffer_upload(struct worker *w, uint32_t id, struct slab *slab,
-	uint64_t size, struct err *err)
+int worker_buffer_upload(struct worker *w, uint32_t id, struct slab *slab, uint64_t size,
+    struct err *err)
 {
 	if (begin(w, CMD_BUFFER_UPLOAD, err) < 0)
 		return -1;
@@ -824,8 +823,8 @@ int worker_buffer_clear(struct worker *w, uint32_t id, struct err *err)
 	return one_id(w, CMD_BUFFER_CLEAR, id, err);
 }
 
-int worker_buffer_copy(struct worker *w, uint32_t dst, uint32_t src,
-	uint64_t size, struct err *err)
+int worker_buffer_copy(struct worker *w, uint32_t dst, uint32_t src, uint64_t size,
+    struct err *err)
 {
 	if (begin(w, CMD_BUFFER_COPY, err) < 0)
 		return -1;
@@ -841,7 +840,7 @@ int worker_buffer_free(struct worker *w, uint32_t id, struct err *err)
 }
 
 int worker_draw(struct worker *w, const struct draw *draw, const char *label,
-	struct err *err)
+    struct err *err)
 {
 	if (begin(w, CMD_DRAW, err) < 0)
 		return -1;
@@ -851,8 +850,8 @@ int worker_draw(struct worker *w, const struct draw *draw, const char *label,
 	return end_now(w, err);
 }
 
-int worker_texture_read(struct worker *w, uint32_t id, struct slab *slab,
-	uint64_t tag, struct err *err)
+int worker_texture_read(struct worker *w, uint32_t id, struct slab *slab, uint64_t tag,
+    struct err *err)
 {
 	if (begin(w, CMD_TEXTURE_READ, err) < 0)
 		return -1;
@@ -864,8 +863,8 @@ int worker_texture_read(struct worker *w, uint32_t id, struct slab *slab,
 	return end_now(w, err);
 }
 
-int worker_buffer_read(struct worker *w, uint32_t id, struct slab *slab,
-	uint64_t size, uint64_t tag, struct err *err)
+int worker_buffer_read(struct worker *w, uint32_t id, struct slab *slab, uint64_t size,
+    uint64_t tag, struct err *err)
 {
 	if (begin(w, CMD_BUFFER_READ, err) < 0)
 		return -1;

@@ -69,7 +69,7 @@ static int unpack_file(const char **p, size_t *n, struct bundle_file *out)
 		memcpy(out->origin.byte, at, SHA256_SIZE);
 		at += SHA256_SIZE;
 		out->is_intact = 0;
-		out->stamp = (struct fs_stamp) { get_u64le(at), get_u64le(at + 8),
+		out->stamp = (struct fs_stamp){ get_u64le(at), get_u64le(at + 8),
 			get_u64le(at + 16), (int64_t)get_u64le(at + 24),
 			(int64_t)get_u64le(at + 32) };
 	}
@@ -100,22 +100,20 @@ static void copy_commit(char commit[41], sqlite3_stmt *stmt, int i)
 /* 0 and the row, or -1 when it is damaged. */
 static int take(sqlite3_stmt *stmt, struct bundle_row *out)
 {
-	*out = (struct bundle_row) { .frame = sqlite3_column_int(stmt, 2),
+	*out = (struct bundle_row){ .frame = sqlite3_column_int(stmt, 2),
 		.dirty = sqlite3_column_int(stmt, 7) };
 	const char *data = sqlite3_column_blob(stmt, 8);
 	size_t n = (size_t)sqlite3_column_bytes(stmt, 8), cap = 0;
-	if (column_sha(stmt, 3, &out->variant) < 0
-		|| column_sha(stmt, 4, &out->stable_id) < 0
-		|| column_sha(stmt, 5, &out->content_id) < 0
-		|| column_sha(stmt, 9, &out->inputs_id) < 0
-		|| bundle_files_check(data, n) < 0)
+	if (column_sha(stmt, 3, &out->variant) < 0 ||
+	    column_sha(stmt, 4, &out->stable_id) < 0 ||
+	    column_sha(stmt, 5, &out->content_id) < 0 ||
+	    column_sha(stmt, 9, &out->inputs_id) < 0 || bundle_files_check(data, n) < 0)
 		return -1;
 	out->path = column_text(stmt, 0);
 	out->trace = column_text(stmt, 1);
 	copy_commit(out->commit, stmt, 6);
 	while (n) {
-		out->file = array_grow(out->file, out->nfile, &cap,
-			sizeof *out->file);
+		out->file = array_grow(out->file, out->nfile, &cap, sizeof *out->file);
 		if (unpack_file(&data, &n, &out->file[out->nfile++]) < 0)
 			BUG("a checked list of files");
 	}
@@ -132,15 +130,13 @@ int store_bundle(struct store *s, const char *path, struct bundle_row *out)
 	return is_sound;
 }
 
-int store_add_bundle(struct store *s, const struct bundle_row *row,
-	struct err *err)
+int store_add_bundle(struct store *s, const struct bundle_row *row, struct err *err)
 {
 	struct buf file = BUF_INIT;
 	pack(&file, row);
-	int rc = sql_run(s, SQL_BUNDLE_ADD, err, "ttihhhtibh", row->path,
-		row->trace, row->frame, &row->variant, &row->stable_id,
-		&row->content_id, row->commit, row->dirty, file.data, file.len,
-		&row->inputs_id);
+	int rc = sql_run(s, SQL_BUNDLE_ADD, err, "ttihhhtibh", row->path, row->trace,
+	    row->frame, &row->variant, &row->stable_id, &row->content_id, row->commit,
+	    row->dirty, file.data, file.len, &row->inputs_id);
 	buf_release(&file);
 	return rc;
 }
@@ -165,15 +161,13 @@ void bundle_row_release(struct bundle_row *row)
 }
 
 int store_each_bundle(struct store *s,
-	int (*each)(void *data, const struct bundle_row *row), void *data,
-	struct err *err)
+    int (*each)(void *data, const struct bundle_row *row), void *data, struct err *err)
 {
 	sqlite3_stmt *stmt;
 	if (sql_open(s, SQL_BUNDLE_ALL, &stmt, err, "") < 0)
 		return -1;
 	int rc = 0, stop = 0;
-	while (stmt && !stop
-		&& (rc = sql_next(s, SQL_BUNDLE_ALL, stmt, err)) > 0) {
+	while (stmt && !stop && (rc = sql_next(s, SQL_BUNDLE_ALL, stmt, err)) > 0) {
 		struct bundle_row row;
 		if (take(stmt, &row) < 0)
 			continue;
@@ -184,23 +178,22 @@ int store_each_bundle(struct store *s,
 	return rc < 0 ? -1 : 0;
 }
 
-int store_add_history(struct store *s, const struct history_row *row,
-	struct err *err)
+int store_add_history(struct store *s, const struct history_row *row, struct err *err)
 {
 	return sql_run(s, SQL_HISTORY_ADD, err, "tihhtin", row->trace, row->frame,
-		&row->variant, &row->content_id, row->commit, row->dirty, row->time);
+	    &row->variant, &row->content_id, row->commit, row->dirty, row->time);
 }
 
 int store_each_history(struct store *s, const char *trace, int frame,
-	int (*each)(void *data, const struct history_row *row), void *data,
-	struct err *err)
+    int (*each)(void *data, const struct history_row *row), void *data, struct err *err)
 {
 	enum sql id = !trace ? SQL_HISTORY_ALL
-		: frame < 0 ? SQL_HISTORY_TRACE : SQL_HISTORY_FRAME;
+	    : frame < 0      ? SQL_HISTORY_TRACE
+			     : SQL_HISTORY_FRAME;
 	sqlite3_stmt *stmt;
 	int rc = !trace ? sql_open(s, id, &stmt, err, "")
-		: frame < 0 ? sql_open(s, id, &stmt, err, "t", trace)
-		: sql_open(s, id, &stmt, err, "ti", trace, frame);
+	    : frame < 0 ? sql_open(s, id, &stmt, err, "t", trace)
+			: sql_open(s, id, &stmt, err, "ti", trace, frame);
 	if (rc < 0)
 		return -1;
 	int stop = 0;
@@ -208,8 +201,8 @@ int store_each_history(struct store *s, const char *trace, int frame,
 		struct history_row row = { .frame = sqlite3_column_int(stmt, 1),
 			.dirty = sqlite3_column_int(stmt, 5),
 			.time = sqlite3_column_int64(stmt, 6) };
-		if (column_sha(stmt, 2, &row.variant) < 0
-			|| column_sha(stmt, 3, &row.content_id) < 0)
+		if (column_sha(stmt, 2, &row.variant) < 0 ||
+		    column_sha(stmt, 3, &row.content_id) < 0)
 			continue;
 		row.trace = column_text(stmt, 0);
 		copy_commit(row.commit, stmt, 4);
@@ -221,14 +214,13 @@ int store_each_history(struct store *s, const char *trace, int frame,
 }
 
 int store_add_content(struct store *s, const struct sha256 *content_id,
-	const struct sha256 *key, struct err *err)
+    const struct sha256 *key, struct err *err)
 {
 	return sql_run(s, SQL_CONTENT_ADD, err, "hh", content_id, key);
 }
 
 int store_each_content_object(struct store *s, const struct sha256 *content_id,
-	void (*each)(void *data, const struct sha256 *object), void *data,
-	struct err *err)
+    void (*each)(void *data, const struct sha256 *object), void *data, struct err *err)
 {
 	sqlite3_stmt *stmt;
 	int rc = sql_row(s, SQL_CONTENT_OBJECTS, &stmt, err, "h", content_id);

@@ -12,15 +12,15 @@
 #include "util/log.h"
 #include "util/mem.h"
 
-#define READ_IN_DOUBT (64u << 20)	/* of an object whose row has another size */
+#define READ_IN_DOUBT (64u << 20) /* of an object whose row has another size */
 
 struct fsck {
 	struct store *s;
 	int repair;
 	struct fsck_result *r;
-	int has_rows;		/* the database can be asked */
-	struct map torn;	/* their hashes */
-	struct map gone;	/* files to remove once the rows are gone */
+	int has_rows;    /* the database can be asked */
+	struct map torn; /* their hashes */
+	struct map gone; /* files to remove once the rows are gone */
 };
 
 /* Adds the findings of a pragma: its rows, but for a single "ok". */
@@ -46,8 +46,8 @@ static void count_findings(struct fsck *f, const char *text)
  * Copies the rows of a table that can be read, from both ends: damage in the
  * middle stops either walk.
  */
-static int salvage(sqlite3 *from, struct store *to, const char *table,
-	const char *order, struct err *err)
+static int salvage(sqlite3 *from, struct store *to, const char *table, const char *order,
+    struct err *err)
 {
 	sqlite3_stmt *stmt;
 	int rc = sql_row(to, SQL_COLUMNS, &stmt, err, "t", table);
@@ -57,14 +57,14 @@ static int salvage(sqlite3 *from, struct store *to, const char *table,
 	sql_end(stmt);
 	rc = 0;
 	for (int is_back = 0; is_back < 2 && !rc; is_back++) {
-		char *get = xasprintf("SELECT %s FROM %s ORDER BY %s %s", columns,
-			table, order, is_back ? "DESC" : "ASC");
+		char *get = xasprintf("SELECT %s FROM %s ORDER BY %s %s", columns, table,
+		    order, is_back ? "DESC" : "ASC");
 		sqlite3_stmt *in = NULL, *out = NULL;
 		if (sqlite3_prepare_v2(from, get, -1, &in, NULL) == SQLITE_OK) {
 			int n = sqlite3_column_count(in);
 			struct buf put = BUF_INIT;
-			buf_addf(&put, "INSERT OR IGNORE INTO %s (%s) VALUES (?",
-				table, columns);
+			buf_addf(&put, "INSERT OR IGNORE INTO %s (%s) VALUES (?", table,
+			    columns);
 			for (int i = 1; i < n; i++)
 				buf_addstr(&put, ", ?");
 			buf_addch(&put, ')');
@@ -75,12 +75,12 @@ static int salvage(sqlite3 *from, struct store *to, const char *table,
 			while (!rc && sqlite3_step(in) == SQLITE_ROW) {
 				for (int i = 0; i < n; i++)
 					sqlite3_bind_value(out, i + 1,
-						sqlite3_column_value(in, i));
+					    sqlite3_column_value(in, i));
 				code = sqlite3_step(out);
 				sqlite3_reset(out);
 				/* A row that breaks a rule is a damaged one. */
-				if (code != SQLITE_DONE
-					&& (code & 0xff) != SQLITE_CONSTRAINT)
+				if (code != SQLITE_DONE &&
+				    (code & 0xff) != SQLITE_CONSTRAINT)
 					rc = sql_failed(to, code, table, err);
 			}
 		}
@@ -107,17 +107,20 @@ static int rebuild(struct store *s, struct err *err)
 {
 	char *path = fs_join(s->dir, "tmp/repair");
 	char *aside = xasprintf("%s.damaged", s->db_path);
-	struct store fresh = { .dir = s->dir, .db_path = path,
-		.mode = STORE_EXCLUSIVE, .lock_fd = -1 };
+	struct store fresh = { .dir = s->dir,
+		.db_path = path,
+		.mode = STORE_EXCLUSIVE,
+		.lock_fd = -1 };
 	sqlite3 *old = s->db;
 	int rc = -1;
 	remove_with_log(path);
-	if (db_connect(&fresh, err) < 0
-		|| schema_apply(&fresh, schema_upgrade, schema_version, err) < 0
-		|| sql_exec(&fresh, "BEGIN", err) < 0)
+	if (db_connect(&fresh, err) < 0 ||
+	    schema_apply(&fresh, schema_upgrade, schema_version, err) < 0 ||
+	    sql_exec(&fresh, "BEGIN", err) < 0)
 		goto out;
-	if (old && (salvage(old, &fresh, "history", "id", err) < 0
-		|| salvage(old, &fresh, "bundle", "path", err) < 0))
+	if (old &&
+	    (salvage(old, &fresh, "history", "id", err) < 0 ||
+		salvage(old, &fresh, "bundle", "path", err) < 0))
 		goto out;
 	if (sql_exec(&fresh, "COMMIT", err) < 0)
 		goto out;
@@ -154,7 +157,7 @@ static int remove_file(const char *path, struct err *err)
 }
 
 static int check_file(void *data, const char *path, const struct sha256 *sha,
-	uint64_t size, struct err *err)
+    uint64_t size, struct err *err)
 {
 	struct fsck *f = data;
 	struct err unread = ERR_INIT;
@@ -177,14 +180,13 @@ static int check_file(void *data, const char *path, const struct sha256 *sha,
 	 * A row may be wrong and its file whole, but a large one is not read for
 	 * that: a sparse file without end costs nothing to make.
 	 */
-	int is_torn = size > LIMIT_ARTIFACT_BYTES
-		|| (size != recorded && size > READ_IN_DOUBT)
-		|| fs_hash(path, &got, NULL, &unread) < 0
-		|| !sha256_equal(&got, sha);
+	int is_torn = size > LIMIT_ARTIFACT_BYTES ||
+	    (size != recorded && size > READ_IN_DOUBT) ||
+	    fs_hash(path, &got, NULL, &unread) < 0 || !sha256_equal(&got, sha);
 	if (is_torn) {
 		f->r->ntorn++;
 		log_verbose("'%s' is damaged%s%s", path, unread.message ? ": " : "",
-			unread.message ? unread.message : "");
+		    unread.message ? unread.message : "");
 		map_put(&f->torn, sha->byte, SHA256_SIZE, 0);
 	} else if (f->has_rows && !id) {
 		f->r->norphan++;
@@ -216,8 +218,9 @@ static int check_rows(struct fsck *f, struct err *err)
 			int is_there = !lstat(path, &st) && S_ISREG(st.st_mode);
 			free(path);
 			/* A torn file's size is not the row's fault. */
-			if (is_there && ((uint64_t)st.st_size == column_u64(stmt, 2)
-				|| map_get(&f->torn, sha.byte, SHA256_SIZE) != MAP_NONE))
+			if (is_there &&
+			    ((uint64_t)st.st_size == column_u64(stmt, 2) ||
+				map_get(&f->torn, sha.byte, SHA256_SIZE) != MAP_NONE))
 				continue;
 			if (is_there)
 				f->r->nbad_row++;
@@ -240,8 +243,7 @@ static int check_sums(struct fsck *f, struct err *err)
 		const char *table, *sum, *where;
 	} list[] = {
 		/* Rows that lead nowhere are counted by foreign_key_check. */
-		{ "product", SUM_PRODUCT,
-			" AND object IN (SELECT id FROM object)" },
+		{ "product", SUM_PRODUCT, " AND object IN (SELECT id FROM object)" },
 		{ "node", SUM_NODE, "" },
 		{ "alias", SUM_ALIAS, "" },
 		{ "program", SUM_PROGRAM, "" },
@@ -254,15 +256,15 @@ static int check_sums(struct fsck *f, struct err *err)
 	int rc = 0;
 	for (size_t i = 0; i < sizeof list / sizeof *list && !rc; i++) {
 		char *where = xasprintf("FROM %s WHERE sum <> %s%s", list[i].table,
-			list[i].sum, list[i].where);
+		    list[i].sum, list[i].where);
 		char *count = xasprintf("SELECT count(*) %s", where);
 		char *drop = xasprintf("DELETE %s", where);
 		int64_t n = 0;
 		rc = sql_number(f->s, count, &n, err);
 		if (!rc && n)
 			log_verbose("%s: %lld rows of '%s' are not as they were"
-				" written", f->s->db_path, (long long)n,
-				list[i].table);
+				    " written",
+			    f->s->db_path, (long long)n, list[i].table);
 		f->r->nbad_row += (uint64_t)n;
 		if (!rc && n && f->repair)
 			rc = sql_exec(f->s, drop, err);
@@ -302,23 +304,22 @@ static int check_all(struct fsck *f, struct err *err)
 		return -1;
 	if (!f->has_rows)
 		return 0;
-	if (check_sums(f, err) < 0 || check_rows(f, err) < 0
-		|| check_bundles(f, err) < 0)
+	if (check_sums(f, err) < 0 || check_rows(f, err) < 0 || check_bundles(f, err) < 0)
 		return -1;
 	if (!f->repair)
 		return 0;
-	return sql_run(f->s, SQL_PRODUCT_LOST, err, "") < 0
-		|| sql_run(f->s, SQL_CONTENT_LOST, err, "") < 0 ? -1 : 0;
+	return sql_run(f->s, SQL_PRODUCT_LOST, err, "") < 0 ||
+		sql_run(f->s, SQL_CONTENT_LOST, err, "") < 0
+	    ? -1
+	    : 0;
 }
 
-int fsck_run(struct store *s, int repair, struct fsck_result *out,
-	struct err *err)
+int fsck_run(struct store *s, int repair, struct fsck_result *out, struct err *err)
 {
 	struct fsck f = { .s = s, .repair = repair, .r = out };
 	int rc = -1;
-	*out = (struct fsck_result) { 0 };
-	if (repair && s->mode != STORE_EXCLUSIVE
-		&& s->mode != STORE_TRY_EXCLUSIVE)
+	*out = (struct fsck_result){ 0 };
+	if (repair && s->mode != STORE_EXCLUSIVE && s->mode != STORE_TRY_EXCLUSIVE)
 		BUG("fsck_run repairs a store that is not open exclusively");
 	if (!s->db && !s->is_damaged)
 		return 0;
@@ -351,6 +352,5 @@ int fsck_run(struct store *s, int repair, struct fsck_result *out,
 out:
 	map_release(&f.torn);
 	map_release(&f.gone);
-	return rc < 0 ? err_wrap(err, "while checking the store '%s'", s->dir)
-		: 0;
+	return rc < 0 ? err_wrap(err, "while checking the store '%s'", s->dir) : 0;
 }

@@ -11,9 +11,9 @@
 #include "util/mem.h"
 #include "util/proc.h"
 
-#define RUN_AGE (30 * (int64_t)STORE_DAY)	/* of records of null runs */
-#define BATCH 256			/* LIMIT of OBJECT_OLDEST */
-#define ROW_AGE (180 * (int64_t)STORE_DAY)	/* of rows nothing refers to */
+#define RUN_AGE (30 * (int64_t)STORE_DAY)  /* of records of null runs */
+#define BATCH 256                          /* LIMIT of OBJECT_OLDEST */
+#define ROW_AGE (180 * (int64_t)STORE_DAY) /* of rows nothing refers to */
 
 struct victim {
 	int64_t id;
@@ -26,7 +26,7 @@ struct gc {
 	struct store *s;
 	const struct gc_options *o;
 	struct gc_result *r;
-	long long deadline_ns;	/* 0: none */
+	long long deadline_ns; /* 0: none */
 };
 
 static int is_late(const struct gc *g)
@@ -41,8 +41,8 @@ static int on_progress(void *data)
 }
 
 /* The objects used longest ago, behind the one given. How many, or -1. */
-static int next_batch(struct gc *g, struct victim v[BATCH], int64_t used,
-	int64_t id, struct err *err)
+static int next_batch(struct gc *g, struct victim v[BATCH], int64_t used, int64_t id,
+    struct err *err)
 {
 	sqlite3_stmt *stmt;
 	int n = 0;
@@ -91,8 +91,8 @@ static int remove_old(struct gc *g, struct err *err)
 			return -1;
 		int i, is_done = 0, rc = 0, ngone = 0;
 		for (i = 0; i < n && !rc && !is_done; i++) {
-			is_done = !(o->max_bytes && r->kept_bytes > o->max_bytes)
-				&& !(o->max_age_s > 0 && (double)v[i].used < oldest);
+			is_done = !(o->max_bytes && r->kept_bytes > o->max_bytes) &&
+			    !(o->max_age_s > 0 && (double)v[i].used < oldest);
 			if (!is_done && is_late(g)) {
 				r->is_complete = 0;
 				is_done = 1;
@@ -100,8 +100,7 @@ static int remove_old(struct gc *g, struct err *err)
 			if (is_done || (o->is_kept && o->is_kept(o->data, &v[i].sha)))
 				continue;
 			if (!o->dry_run)
-				rc = sql_run(g->s, SQL_OBJECT_REMOVE, err, "n",
-					v[i].id);
+				rc = sql_run(g->s, SQL_OBJECT_REMOVE, err, "n", v[i].id);
 			if (rc < 0)
 				break;
 			gone[ngone++] = v[i];
@@ -151,10 +150,9 @@ static int empty_tmp(struct gc *g, struct err *err)
 		if (g->o->dry_run || !is_leftover(d->d_name))
 			continue;
 		char *name = fs_join(path, d->d_name);
-		if (unlink(name) < 0 && errno != ENOENT && errno != EISDIR
-			&& errno != EPERM)
-			rc = err_errno(err, STATUS_MACHINE, "cannot remove '%s'",
-				name);
+		if (unlink(name) < 0 && errno != ENOENT && errno != EISDIR &&
+		    errno != EPERM)
+			rc = err_errno(err, STATUS_MACHINE, "cannot remove '%s'", name);
 		free(name);
 	}
 	if (dir)
@@ -169,14 +167,15 @@ static void remove_runs(struct gc *g)
 	char *path = fs_join(g->s->dir, "runs");
 	DIR *dir = opendir(path);
 	int64_t age = g->o->max_age_s > 0 && g->o->max_age_s < RUN_AGE
-		? (int64_t)g->o->max_age_s : RUN_AGE;
-	for (const struct dirent *d; dir && (d = readdir(dir)); ) {
+	    ? (int64_t)g->o->max_age_s
+	    : RUN_AGE;
+	for (const struct dirent *d; dir && (d = readdir(dir));) {
 		struct sha256 sha;
 		struct stat st;
 		char *name = fs_join(path, d->d_name);
 		/* A lost record only costs a longer run. */
-		if (!sha256_parse(d->d_name, &sha) && !lstat(name, &st)
-			&& (int64_t)st.st_mtime < store_now() - age)
+		if (!sha256_parse(d->d_name, &sha) && !lstat(name, &st) &&
+		    (int64_t)st.st_mtime < store_now() - age)
 			unlink(name);
 		free(name);
 	}
@@ -186,8 +185,7 @@ static void remove_runs(struct gc *g)
 	free(path);
 }
 
-static int is_recorded(struct gc *g, const struct sha256 *sha,
-	struct err *err)
+static int is_recorded(struct gc *g, const struct sha256 *sha, struct err *err)
 {
 	sqlite3_stmt *stmt;
 	int rc = sql_row(g->s, SQL_OBJECT_GET, &stmt, err, "h", sha);
@@ -195,8 +193,8 @@ static int is_recorded(struct gc *g, const struct sha256 *sha,
 	return rc;
 }
 
-static int drop_orphan(void *data, const char *path,
-	const struct sha256 *sha, uint64_t size, struct err *err)
+static int drop_orphan(void *data, const char *path, const struct sha256 *sha,
+    uint64_t size, struct err *err)
 {
 	struct gc *g = data;
 	if (is_late(g)) {
@@ -221,8 +219,8 @@ static int drop_orphan(void *data, const char *path,
 static int sweep(struct gc *g, struct err *err)
 {
 	static const enum sql statement[] = { SQL_NODE_SWEEP, SQL_ALIAS_SWEEP,
-		SQL_COST_SWEEP, SQL_PROGRAM_SWEEP,
-		SQL_BLOB_SWEEP, SQL_MEMO_SWEEP, SQL_STAT_SWEEP };
+		SQL_COST_SWEEP, SQL_PROGRAM_SWEEP, SQL_BLOB_SWEEP, SQL_MEMO_SWEEP,
+		SQL_STAT_SWEEP };
 	sqlite3_stmt *stmt;
 	int64_t now = store_now(), age = ROW_AGE, swept = 0;
 	int rc = sql_row(g->s, SQL_SWEPT_GET, &stmt, err, "");
@@ -265,8 +263,7 @@ static int sweep(struct gc *g, struct err *err)
 	return rc;
 }
 
-static int total(struct store *s, uint64_t *n, uint64_t *bytes,
-	struct err *err)
+static int total(struct store *s, uint64_t *n, uint64_t *bytes, struct err *err)
 {
 	sqlite3_stmt *stmt;
 	int rc = sql_row(s, SQL_OBJECT_TOTAL, &stmt, err, "");
@@ -285,25 +282,25 @@ int gc_size(struct store *s, uint64_t *out, struct err *err)
 	return total(s, &n, out, err);
 }
 
-int gc_run(struct store *s, const struct gc_options *options,
-	struct gc_result *out, struct err *err)
+int gc_run(struct store *s, const struct gc_options *options, struct gc_result *out,
+    struct err *err)
 {
-	*out = (struct gc_result) { .is_complete = 1 };
+	*out = (struct gc_result){ .is_complete = 1 };
 	struct gc g = { s, options, out, 0 };
 	if (s->is_damaged)
-		return err_set(err, STATUS_MACHINE, "database '%s' is damaged;"
-			" run 'stbuild fsck --repair' first", s->db_path);
+		return err_set(err, STATUS_MACHINE,
+		    "database '%s' is damaged;"
+		    " run 'stbuild fsck --repair' first",
+		    s->db_path);
 	if (!s->db)
 		return 0;
-	if (!options->dry_run && s->mode != STORE_EXCLUSIVE
-		&& s->mode != STORE_TRY_EXCLUSIVE)
+	if (!options->dry_run && s->mode != STORE_EXCLUSIVE &&
+	    s->mode != STORE_TRY_EXCLUSIVE)
 		BUG("gc_run on a store that is not open exclusively");
 	if (options->time_limit_s > 0)
-		g.deadline_ns = proc_now_ns()
-			+ (long long)(options->time_limit_s * 1e9);
-	if (total(s, &out->nkept, &out->kept_bytes, err) < 0
-		|| empty_tmp(&g, err) < 0 || remove_old(&g, err) < 0
-		|| sweep(&g, err) < 0)
+		g.deadline_ns = proc_now_ns() + (long long)(options->time_limit_s * 1e9);
+	if (total(s, &out->nkept, &out->kept_bytes, err) < 0 || empty_tmp(&g, err) < 0 ||
+	    remove_old(&g, err) < 0 || sweep(&g, err) < 0)
 		return err_wrap(err, "while collecting garbage in '%s'", s->dir);
 	/* What is free goes back to the file system when it was asked for. */
 	if (!g.deadline_ns && !options->dry_run)

@@ -24,12 +24,14 @@
 #define NRECORD 64
 #define POLL_MS 50
 #define BUSY_MS 5
-#define BUSY_LOG_NS 2000000000LL	/* and as often */
+#define BUSY_LOG_NS 2000000000LL /* and as often */
 
 static int lock_byte(int fd, off_t at, short type)
 {
-	struct flock l = { .l_type = type, .l_whence = SEEK_SET,
-		.l_start = at, .l_len = 1 };
+	struct flock l = { .l_type = type,
+		.l_whence = SEEK_SET,
+		.l_start = at,
+		.l_len = 1 };
 	int rc;
 	do
 		rc = fcntl(fd, F_SETLK, &l);
@@ -56,8 +58,7 @@ static void write_record(int fd, const char *command)
 	char host[64] = "", record[RECORD_SIZE] = "";
 	if (gethostname(host, sizeof host - 1) < 0 || !host[0])
 		strcpy(host, "?");
-	snprintf(record, sizeof record, "%ld %s %s", (long)getpid(), host,
-		command);
+	snprintf(record, sizeof record, "%ld %s %s", (long)getpid(), host, command);
 	for (int i = 0; i < NRECORD; i++) {
 		if (lock_byte(fd, record_at(i), F_WRLCK) < 0)
 			continue;
@@ -71,8 +72,10 @@ static void write_record(int fd, const char *command)
 static char *holder(int fd)
 {
 	for (int i = 0; i < NRECORD; i++) {
-		struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET,
-			.l_start = record_at(i), .l_len = 1 };
+		struct flock l = { .l_type = F_WRLCK,
+			.l_whence = SEEK_SET,
+			.l_start = record_at(i),
+			.l_len = 1 };
 		char record[RECORD_SIZE + 1] = "", host[RECORD_SIZE];
 		long pid;
 		int at = 0;
@@ -104,8 +107,8 @@ static int try_lock(int fd, int is_exclusive)
 	return rc;
 }
 
-int lock_take(int fd, const char *path, int is_exclusive, int is_try,
-	const char *command, struct err *err)
+int lock_take(int fd, const char *path, int is_exclusive, int is_try, const char *command,
+    struct err *err)
 {
 	char *said = NULL;
 	int rc = 0;
@@ -116,11 +119,11 @@ int lock_take(int fd, const char *path, int is_exclusive, int is_try,
 		}
 		char *who = holder(fd);
 		if (is_try) {
-			rc = err_set(err, STATUS_MACHINE,
-				"the store is in use by %s", who);
+			rc = err_set(err, STATUS_MACHINE, "the store is in use by %s",
+			    who);
 		} else if (proc_signal()) {
-			rc = err_set(err, STATUS_MACHINE,
-				"stopped while waiting for %s", who);
+			rc = err_set(err, STATUS_MACHINE, "stopped while waiting for %s",
+			    who);
 		} else {
 			if (!said || strcmp(said, who) != 0)
 				log_info("stbuild: waiting for %s", who);
@@ -160,11 +163,12 @@ int lock_busy(void *data, int ntry)
 	if (!ntry)
 		s->busy_since = s->busy_logged = now;
 	if (now - s->busy_logged > BUSY_LOG_NS) {
-		char *who = s->lock_fd >= 0 ? holder(s->lock_fd)
-			: xstrdup("another process");
+		char *who =
+		    s->lock_fd >= 0 ? holder(s->lock_fd) : xstrdup("another process");
 		if (s->busy_logged == s->busy_since)
 			log_info("stbuild: waiting for the database, which is being"
-				" written to; it is in use by %s", who);
+				 " written to; it is in use by %s",
+			    who);
 		s->busy_logged = now + 3600 * 1000000000LL;
 		free(who);
 	}

@@ -27,8 +27,7 @@ char *object_path(const struct store *s, const struct sha256 *sha)
 static int stands(const char *path, uint64_t size)
 {
 	struct stat st;
-	return !lstat(path, &st) && S_ISREG(st.st_mode)
-		&& (uint64_t)st.st_size == size;
+	return !lstat(path, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size == size;
 }
 
 int object_is_lost(const struct store *s, const struct sha256 *sha)
@@ -42,8 +41,7 @@ int object_has(const struct store *s, const struct sha256 *sha, uint64_t size)
 		return 0;
 	char *path = path_of(s->dir, sha);
 	/* Where one cannot be read others may be as bad. */
-	int has = stands(path, size)
-		&& (!s->nunread || access(path, R_OK) == 0);
+	int has = stands(path, size) && (!s->nunread || access(path, R_OK) == 0);
 	free(path);
 	return has;
 }
@@ -80,8 +78,8 @@ static int put_in_place(const char *tmp, const char *path)
 	int rc = rename(tmp, path);
 	if (rc < 0 && errno == ENOENT && !make_parent(path))
 		rc = rename(tmp, path);
-	if (rc < 0 && (errno == EISDIR || errno == ENOTEMPTY
-		|| errno == EEXIST) && fs_remove(path, &err) == 0)
+	if (rc < 0 && (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST) &&
+	    fs_remove(path, &err) == 0)
 		rc = rename(tmp, path);
 	int error = errno;
 	err_release(&err);
@@ -99,7 +97,7 @@ static int open_tmp(const char *dir, char **path)
 	for (int tries = 0; fd < 0 && tries < 1000; tries++) {
 		free(*path);
 		*path = xasprintf("%s/tmp/%ld-%u", dir, (long)getpid(),
-			atomic_fetch_add(&counter, 1));
+		    atomic_fetch_add(&counter, 1));
 		/* Nobody is to change it; removing and copying still work. */
 		fd = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
 		if (fd < 0 && errno == ENOENT) {
@@ -117,8 +115,8 @@ static int open_tmp(const char *dir, char **path)
 	return fd;
 }
 
-int object_write(const char *store_dir, const void *data, size_t n,
-	struct sha256 *out, struct err *err)
+int object_write(const char *store_dir, const void *data, size_t n, struct sha256 *out,
+    struct err *err)
 {
 	sha256_of(data, n, out);
 	char *tmp = NULL, *path = path_of(store_dir, out);
@@ -129,8 +127,7 @@ int object_write(const char *store_dir, const void *data, size_t n,
 	}
 	int fd = open_tmp(store_dir, &tmp);
 	if (fd < 0) {
-		rc = err_errno(err, STATUS_MACHINE, "cannot write '%s'",
-			tmp);
+		rc = err_errno(err, STATUS_MACHINE, "cannot write '%s'", tmp);
 		goto out;
 	}
 	for (size_t done = 0; done < n && !rc;) {
@@ -164,8 +161,7 @@ out:
 static int read_exactly(int fd, char *data, size_t n)
 {
 	struct stat st;
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
-		|| (uintmax_t)st.st_size != n)
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uintmax_t)st.st_size != n)
 		return 0;
 	for (size_t done = 0; done < n;) {
 		ssize_t k = read(fd, data + done, n - done);
@@ -181,29 +177,28 @@ static int read_exactly(int fd, char *data, size_t n)
 /* What is wrong with the machine for now says nothing about the file. */
 static int is_passing(int error)
 {
-	return error == EMFILE || error == ENFILE || error == ENOMEM
-		|| error == EINTR || error == EAGAIN;
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR ||
+	    error == EAGAIN;
 }
 
 /*
  * Out of the way, so that it is made again. What can be neither read nor
  * removed is a miss as long as the store is open.
  */
-static void discard(struct store *s, const struct sha256 *sha,
-	const char *path, const char *what)
+static void discard(struct store *s, const struct sha256 *sha, const char *path,
+    const char *what)
 {
 	struct err err = ERR_INIT;
 	s->nunread++;
 	int is_gone = fs_remove(path, &err) == 0;
 	if (!object_is_lost(s, sha))
-		log_warn("'%s' %s; it is %s", path, what, is_gone
-			? "removed and made again" : "taken as not stored");
+		log_warn("'%s' %s; it is %s", path, what,
+		    is_gone ? "removed and made again" : "taken as not stored");
 	map_put(&s->checked, sha->byte, SHA256_SIZE, (size_t)is_gone);
 	err_release(&err);
 }
 
-static int open_object(struct store *s, const struct sha256 *sha,
-	const char *path)
+static int open_object(struct store *s, const struct sha256 *sha, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd >= 0 || errno == ENOENT)
@@ -231,7 +226,7 @@ int object_hash(int fd, const struct sha256 *sha, uint64_t n)
 	sha256_init(&ctx);
 	while (done < n && k > 0) {
 		k = pread(fd, chunk, n - done < CHUNK ? (size_t)(n - done) : CHUNK,
-			(off_t)done);
+		    (off_t)done);
 		if (k > 0) {
 			sha256_update(&ctx, chunk, (size_t)k);
 			done += (uint64_t)k;
@@ -254,15 +249,14 @@ void object_checked(struct store *s, const struct sha256 *sha, int is_whole)
 	free(path);
 }
 
-int object_open(struct store *s, const struct sha256 *sha, uint64_t n,
-	int *is_whole)
+int object_open(struct store *s, const struct sha256 *sha, uint64_t n, int *is_whole)
 {
 	char *path = path_of(s->dir, sha);
 	struct stat st;
 	int fd = open_object(s, sha, path);
 	*is_whole = map_get(&s->checked, sha->byte, SHA256_SIZE) == 1;
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
-		|| (uintmax_t)st.st_size != n)) {
+	if (fd >= 0 &&
+	    (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uintmax_t)st.st_size != n)) {
 		close(fd);
 		fd = -1;
 	}
@@ -270,8 +264,7 @@ int object_open(struct store *s, const struct sha256 *sha, uint64_t n,
 	return fd;
 }
 
-int object_read(struct store *s, const struct sha256 *sha, void *data,
-	size_t n)
+int object_read(struct store *s, const struct sha256 *sha, void *data, size_t n)
 {
 	struct sha256 got;
 	struct stat st;
@@ -285,9 +278,9 @@ int object_read(struct store *s, const struct sha256 *sha, void *data,
 	/* It may be whole and n wrong. */
 	if (rc)
 		map_put(&s->checked, sha->byte, SHA256_SIZE, 1);
-	else if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
-		|| (uintmax_t)st.st_size == n
-		|| !object_hash(fd, sha, (uint64_t)st.st_size)))
+	else if (fd >= 0 &&
+	    (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uintmax_t)st.st_size == n ||
+		!object_hash(fd, sha, (uint64_t)st.st_size)))
 		discard(s, sha, path, "is damaged");
 	if (fd >= 0)
 		close(fd);
@@ -295,9 +288,10 @@ int object_read(struct store *s, const struct sha256 *sha, void *data,
 	return rc;
 }
 
-int objects_walk(struct store *s, int (*each)(void *data, const char *path,
-	const struct sha256 *sha, uint64_t size, struct err *err), void *data,
-	struct err *err)
+int objects_walk(struct store *s,
+    int (*each)(void *data, const char *path, const struct sha256 *sha, uint64_t size,
+	struct err *err),
+    void *data, struct err *err)
 {
 	int rc = 0;
 	for (unsigned i = 0; i < 256 && !rc; i++) {
@@ -305,15 +299,15 @@ int objects_walk(struct store *s, int (*each)(void *data, const char *path,
 		DIR *dir = opendir(folder);
 		const struct dirent *d;
 		if (!dir && errno != ENOENT)
-			rc = err_errno(err, STATUS_MACHINE,
-				"cannot read the folder '%s'", folder);
+			rc = err_errno(err, STATUS_MACHINE, "cannot read the folder '%s'",
+			    folder);
 		while (dir && !rc && (d = readdir(dir))) {
 			struct stat st;
 			struct sha256 sha;
 			char *hex = xasprintf("%02x%s", i, d->d_name);
 			char *path = fs_join(folder, d->d_name);
-			if (!sha256_parse(hex, &sha) && !lstat(path, &st)
-				&& S_ISREG(st.st_mode))
+			if (!sha256_parse(hex, &sha) && !lstat(path, &st) &&
+			    S_ISREG(st.st_mode))
 				rc = each(data, path, &sha, (uint64_t)st.st_size, err);
 			free(hex);
 			free(path);

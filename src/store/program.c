@@ -13,30 +13,28 @@ static void *column_copy(sqlite3_stmt *stmt, int i, size_t *n)
 }
 
 int store_program(struct store *s, const struct sha256 *program_id,
-	const struct sha256 *driver, struct program_row *out)
+    const struct sha256 *driver, struct program_row *out)
 {
 	sqlite3_stmt *stmt;
 	if (!sql_get(s, SQL_PROGRAM_GET, &stmt, "hh", program_id, driver))
 		return 0;
 	store_used(s, TOUCH_PROGRAM, sqlite3_column_int64(stmt, 0),
-		sqlite3_column_int64(stmt, 4));
-	*out = (struct program_row) {
+	    sqlite3_column_int64(stmt, 4));
+	*out = (struct program_row){
 		.program_id = *program_id,
 		.driver = *driver,
 		.ok = sqlite3_column_int(stmt, 1),
-		.log = column_text(stmt, 2)
+		.log = column_text(stmt, 2),
 	};
 	out->reflection = column_copy(stmt, 3, &out->nreflection);
 	sql_end(stmt);
 	return 1;
 }
 
-int store_add_program(struct store *s, const struct program_row *row,
-	struct err *err)
+int store_add_program(struct store *s, const struct program_row *row, struct err *err)
 {
-	return sql_run(s, SQL_PROGRAM_ADD, err, "hhitbn", &row->program_id,
-		&row->driver, row->ok, row->log, row->reflection, row->nreflection,
-		store_now());
+	return sql_run(s, SQL_PROGRAM_ADD, err, "hhitbn", &row->program_id, &row->driver,
+	    row->ok, row->log, row->reflection, row->nreflection, store_now());
 }
 
 void program_row_release(struct program_row *row)
@@ -54,8 +52,8 @@ int store_driver(struct store *s, const char *option, struct driver_row *out)
 	struct driver_row d = { 0 };
 	if (!sql_get(s, SQL_DRIVER_GET, &stmt, "t", option))
 		return 0;
-	int is_sound = !column_sha(stmt, 0, &d.identity)
-		&& !column_sha(stmt, 14, &d.stamp);
+	int is_sound =
+	    !column_sha(stmt, 0, &d.identity) && !column_sha(stmt, 14, &d.stamp);
 	if (is_sound) {
 		char **const text[] = { &d.identity_text, &d.vendor, &d.renderer,
 			&d.version, &d.glsl_version, &d.device };
@@ -75,15 +73,13 @@ int store_driver(struct store *s, const char *option, struct driver_row *out)
 	return is_sound;
 }
 
-int store_add_driver(struct store *s, const struct driver_row *row,
-	struct err *err)
+int store_add_driver(struct store *s, const struct driver_row *row, struct err *err)
 {
 	return sql_run(s, SQL_DRIVER_ADD, err, "thttttttiiiiiuth", row->option,
-		&row->identity, row->identity_text, row->vendor, row->renderer,
-		row->version, row->glsl_version, row->device, row->gl_version,
-		row->has_es3, row->is_software, row->max_texture_size,
-		row->max_storage_bindings, row->max_storage_bytes, row->mapped,
-		&row->stamp);
+	    &row->identity, row->identity_text, row->vendor, row->renderer, row->version,
+	    row->glsl_version, row->device, row->gl_version, row->has_es3,
+	    row->is_software, row->max_texture_size, row->max_storage_bindings,
+	    row->max_storage_bytes, row->mapped, &row->stamp);
 }
 
 void driver_row_release(struct driver_row *row)

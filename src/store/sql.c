@@ -25,13 +25,14 @@ int sql_failed(struct store *s, int code, const char *what, struct err *err)
 {
 	int error = sqlite3_system_errno(s->db);
 	err_set(err, STATUS_MACHINE, "database '%s': %s", s->db_path,
-		sqlite3_extended_errcode(s->db) == code
-			? sqlite3_errmsg(s->db) : sqlite3_errstr(code));
+	    sqlite3_extended_errcode(s->db) == code ? sqlite3_errmsg(s->db)
+						    : sqlite3_errstr(code));
 	switch (code & 0xff) {
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-		err_wrap(err, "the file is damaged: 'stbuild fsck --repair' saves the"
-			" history that can be read, 'stbuild clean --store' starts anew");
+		err_wrap(err,
+		    "the file is damaged: 'stbuild fsck --repair' saves the"
+		    " history that can be read, 'stbuild clean --store' starts anew");
 		break;
 	case SQLITE_BUSY:
 		err_wrap(err, "another process holds it");
@@ -80,35 +81,35 @@ static void row_sum(sqlite3_context *context, int n, sqlite3_value **value)
 
 int sql_add_sum(struct store *s, struct err *err)
 {
-	int code = sqlite3_create_function_v2(s->db, "row_sum", -1, SQLITE_UTF8
-		| SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, row_sum, NULL,
-		NULL, NULL);
+	int code = sqlite3_create_function_v2(s->db, "row_sum", -1,
+	    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, row_sum, NULL,
+	    NULL, NULL);
 	return code == SQLITE_OK ? 0 : sql_failed(s, code, "row_sum", err);
 }
 
 /* 0 and the statement ready for values, or -1. */
-static int prepare(struct store *s, enum sql id, unsigned flags,
-	sqlite3_stmt **out, struct err *err)
+static int prepare(struct store *s, enum sql id, unsigned flags, sqlite3_stmt **out,
+    struct err *err)
 {
 	int code = sqlite3_prepare_v3(s->db, list[id].text, -1, flags, out, NULL);
 	return code == SQLITE_OK ? 0 : sql_failed(s, code, list[id].name, err);
 }
 
-static int bind(struct store *s, enum sql id, sqlite3_stmt *stmt,
-	const char *fmt, va_list ap, struct err *err)
+static int bind(struct store *s, enum sql id, sqlite3_stmt *stmt, const char *fmt,
+    va_list ap, struct err *err)
 {
 	int code = SQLITE_OK;
 	if ((size_t)sqlite3_bind_parameter_count(stmt) != strlen(fmt))
 		BUG("statement %s takes %d values, not '%s'", list[id].name,
-			sqlite3_bind_parameter_count(stmt), fmt);
+		    sqlite3_bind_parameter_count(stmt), fmt);
 	for (int i = 1; *fmt && code == SQLITE_OK; fmt++, i++) {
 		const void *data;
 		size_t n;
 		switch (*fmt) {
 		case 'h':
 			data = va_arg(ap, const struct sha256 *)->byte;
-			code = sqlite3_bind_blob(stmt, i, data, SHA256_SIZE,
-				SQLITE_STATIC);
+			code =
+			    sqlite3_bind_blob(stmt, i, data, SHA256_SIZE, SQLITE_STATIC);
 			break;
 		case 'i':
 			code = sqlite3_bind_int(stmt, i, va_arg(ap, int));
@@ -117,19 +118,18 @@ static int bind(struct store *s, enum sql id, sqlite3_stmt *stmt,
 			code = sqlite3_bind_int64(stmt, i, va_arg(ap, int64_t));
 			break;
 		case 'u':
-			code = sqlite3_bind_int64(stmt, i,
-				(int64_t)va_arg(ap, uint64_t));
+			code = sqlite3_bind_int64(stmt, i, (int64_t)va_arg(ap, uint64_t));
 			break;
 		case 't':
 			data = va_arg(ap, const char *);
 			code = sqlite3_bind_text(stmt, i, data ? data : "", -1,
-				SQLITE_STATIC);
+			    SQLITE_STATIC);
 			break;
 		case 'b':
 			data = va_arg(ap, const void *);
 			n = va_arg(ap, size_t);
-			code = sqlite3_bind_blob64(stmt, i, n ? data : "", n,
-				SQLITE_STATIC);
+			code =
+			    sqlite3_bind_blob64(stmt, i, n ? data : "", n, SQLITE_STATIC);
 			break;
 		default:
 			BUG("sql format '%c'", *fmt);
@@ -138,8 +138,7 @@ static int bind(struct store *s, enum sql id, sqlite3_stmt *stmt,
 	return code == SQLITE_OK ? 0 : sql_failed(s, code, list[id].name, err);
 }
 
-int sql_next(struct store *s, enum sql id, sqlite3_stmt *stmt,
-	struct err *err)
+int sql_next(struct store *s, enum sql id, sqlite3_stmt *stmt, struct err *err)
 {
 	int code = sqlite3_step(stmt);
 	if (code == SQLITE_ROW)
@@ -149,12 +148,12 @@ int sql_next(struct store *s, enum sql id, sqlite3_stmt *stmt,
 	return sql_failed(s, code, list[id].name, err);
 }
 
-static int start(struct store *s, enum sql id, sqlite3_stmt **out,
-	struct err *err, const char *fmt, va_list ap)
+static int start(struct store *s, enum sql id, sqlite3_stmt **out, struct err *err,
+    const char *fmt, va_list ap)
 {
 	*out = NULL;
-	if (!s->stmt[id] && prepare(s, id, SQLITE_PREPARE_PERSISTENT,
-		&s->stmt[id], err) < 0)
+	if (!s->stmt[id] &&
+	    prepare(s, id, SQLITE_PREPARE_PERSISTENT, &s->stmt[id], err) < 0)
 		return -1;
 	*out = s->stmt[id];
 	if (sqlite3_stmt_busy(*out))
@@ -170,16 +169,17 @@ void sql_end(sqlite3_stmt *stmt)
 	}
 }
 
-int sql_run(struct store *s, enum sql id, struct err *err, const char *fmt,
-	...)
+int sql_run(struct store *s, enum sql id, struct err *err, const char *fmt, ...)
 {
 	if (!s->db || s->mode == STORE_READ)
 		return err_set(err, STATUS_MACHINE,
-			"the store '%s' is open for reading only", s->dir);
+		    "the store '%s' is open for reading only", s->dir);
 	/* SQLite rolls back by itself when the disk is full, for one. */
 	if (s->depth && id != SQL_BEGIN && sqlite3_get_autocommit(s->db))
-		return err_set(err, STATUS_MACHINE, "database '%s': the transaction"
-			" was given up after an earlier failure", s->db_path);
+		return err_set(err, STATUS_MACHINE,
+		    "database '%s': the transaction"
+		    " was given up after an earlier failure",
+		    s->db_path);
 	va_list ap;
 	va_start(ap, fmt);
 	sqlite3_stmt *stmt;
@@ -193,8 +193,8 @@ int sql_run(struct store *s, enum sql id, struct err *err, const char *fmt,
 	return rc;
 }
 
-static int row(struct store *s, enum sql id, sqlite3_stmt **out,
-	struct err *err, const char *fmt, va_list ap)
+static int row(struct store *s, enum sql id, sqlite3_stmt **out, struct err *err,
+    const char *fmt, va_list ap)
 {
 	*out = NULL;
 	if (!s->db)
@@ -210,7 +210,7 @@ static int row(struct store *s, enum sql id, sqlite3_stmt **out,
 }
 
 int sql_row(struct store *s, enum sql id, sqlite3_stmt **out, struct err *err,
-	const char *fmt, ...)
+    const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
@@ -219,8 +219,7 @@ int sql_row(struct store *s, enum sql id, sqlite3_stmt **out, struct err *err,
 	return rc;
 }
 
-int sql_get(struct store *s, enum sql id, sqlite3_stmt **out, const char *fmt,
-	...)
+int sql_get(struct store *s, enum sql id, sqlite3_stmt **out, const char *fmt, ...)
 {
 	struct err err = ERR_INIT;
 	va_list ap;
@@ -235,8 +234,8 @@ int sql_get(struct store *s, enum sql id, sqlite3_stmt **out, const char *fmt,
 	return rc > 0;
 }
 
-int sql_open(struct store *s, enum sql id, sqlite3_stmt **out,
-	struct err *err, const char *fmt, ...)
+int sql_open(struct store *s, enum sql id, sqlite3_stmt **out, struct err *err,
+    const char *fmt, ...)
 {
 	*out = NULL;
 	if (!s->db)
@@ -265,8 +264,7 @@ int sql_exec(struct store *s, const char *text, struct err *err)
 	return -1;
 }
 
-int sql_number(struct store *s, const char *text, int64_t *out,
-	struct err *err)
+int sql_number(struct store *s, const char *text, int64_t *out, struct err *err)
 {
 	sqlite3_stmt *stmt = NULL;
 	int code = sqlite3_prepare_v2(s->db, text, -1, &stmt, NULL);

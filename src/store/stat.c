@@ -35,10 +35,10 @@ static struct stat_row *find(struct store *s, const struct fs_stamp *stamp)
 		return NULL;
 	struct stat_row r = {
 		.stamp = { stamp->dev, stamp->ino, column_u64(stmt, 0),
-			sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2) },
+		    sqlite3_column_int64(stmt, 1), sqlite3_column_int64(stmt, 2) },
 		.is_trusted = sqlite3_column_int(stmt, 4),
 		.hashed_ns = sqlite3_column_int64(stmt, 5),
-		.is_written = 1
+		.is_written = 1,
 	};
 	int is_sound = !column_sha(stmt, 3, &r.sha);
 	sql_end(stmt);
@@ -50,8 +50,7 @@ static struct stat_row *find(struct store *s, const struct fs_stamp *stamp)
 	return &s->stat[s->nstat++];
 }
 
-static int cache_get(void *data, const struct fs_stamp *stamp,
-	struct sha256 *out)
+static int cache_get(void *data, const struct fs_stamp *stamp, struct sha256 *out)
 {
 	const struct stat_row *r = find(data, stamp);
 	if (!r || !r->is_trusted || !fs_stamp_equal(&r->stamp, stamp))
@@ -60,32 +59,31 @@ static int cache_get(void *data, const struct fs_stamp *stamp,
 	return 0;
 }
 
-static void cache_put(void *data, const struct fs_stamp *stamp,
-	const struct sha256 *sha)
+static void cache_put(void *data, const struct fs_stamp *stamp, const struct sha256 *sha)
 {
 	struct store *s = data;
 	int64_t now = now_ns();
 	struct stat_row *r = find(s, stamp);
-	int is_trusted = is_old(stamp->mtime_ns, now)
-		&& is_old(stamp->ctime_ns, now);
+	int is_trusted = is_old(stamp->mtime_ns, now) && is_old(stamp->ctime_ns, now);
 	/* A stamp from a clock ahead of ours never ages; its bytes may. */
-	if (r && fs_stamp_equal(&r->stamp, stamp)
-		&& sha256_equal(&r->sha, sha) && is_old(r->hashed_ns, now))
+	if (r && fs_stamp_equal(&r->stamp, stamp) && sha256_equal(&r->sha, sha) &&
+	    is_old(r->hashed_ns, now))
 		is_trusted = 1;
 	if (!r) {
 		uint64_t key[2] = { stamp->dev, stamp->ino };
 		map_put(&s->stat_index, key, sizeof key, s->nstat);
-		s->stat = array_grow(s->stat, s->nstat, &s->stat_cap,
-			sizeof *s->stat);
+		s->stat = array_grow(s->stat, s->nstat, &s->stat_cap, sizeof *s->stat);
 		r = &s->stat[s->nstat++];
 	}
-	*r = (struct stat_row) { .stamp = *stamp, .sha = *sha,
-		.is_trusted = is_trusted, .hashed_ns = now };
+	*r = (struct stat_row){ .stamp = *stamp,
+		.sha = *sha,
+		.is_trusted = is_trusted,
+		.hashed_ns = now };
 }
 
 const struct tree_cache *store_stat_cache(struct store *s)
 {
-	s->cache = (struct tree_cache) { cache_get, cache_put, s };
+	s->cache = (struct tree_cache){ cache_get, cache_put, s };
 	return &s->cache;
 }
 
@@ -101,9 +99,10 @@ int stat_flush(struct store *s, struct err *err)
 {
 	for (size_t i = 0; i < s->nstat; i++) {
 		const struct stat_row *r = &s->stat[i];
-		if (!r->is_written && sql_run(s, SQL_STAT_ADD, err, "uuunnhin",
-			r->stamp.dev, r->stamp.ino, r->stamp.size, r->stamp.mtime_ns,
-			r->stamp.ctime_ns, &r->sha, r->is_trusted, r->hashed_ns) < 0)
+		if (!r->is_written &&
+		    sql_run(s, SQL_STAT_ADD, err, "uuunnhin", r->stamp.dev, r->stamp.ino,
+			r->stamp.size, r->stamp.mtime_ns, r->stamp.ctime_ns, &r->sha,
+			r->is_trusted, r->hashed_ns) < 0)
 			return -1;
 	}
 	return 0;
@@ -115,8 +114,7 @@ void stat_committed(struct store *s)
 		s->stat[i].is_written = 1;
 }
 
-int store_blob(struct store *s, const unsigned char oid[20],
-	struct sha256 *out)
+int store_blob(struct store *s, const unsigned char oid[20], struct sha256 *out)
 {
 	sqlite3_stmt *stmt;
 	if (!sql_get(s, SQL_BLOB_GET, &stmt, "b", oid, (size_t)20))
@@ -126,9 +124,8 @@ int store_blob(struct store *s, const unsigned char oid[20],
 	return is_sound;
 }
 
-int store_add_blob(struct store *s, const unsigned char oid[20],
-	const struct sha256 *sha, struct err *err)
+int store_add_blob(struct store *s, const unsigned char oid[20], const struct sha256 *sha,
+    struct err *err)
 {
-	return sql_run(s, SQL_BLOB_ADD, err, "bhn", oid, (size_t)20, sha,
-		store_now());
+	return sql_run(s, SQL_BLOB_ADD, err, "bhn", oid, (size_t)20, sha, store_now());
 }

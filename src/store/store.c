@@ -15,21 +15,19 @@ int64_t store_now(void)
 	return (int64_t)time(NULL);
 }
 
-static int connect_to(struct store *s, const char *name, int flags,
-	struct err *err)
+static int connect_to(struct store *s, const char *name, int flags, struct err *err)
 {
 	int code = sqlite3_open_v2(name, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	if (code != SQLITE_OK)
 		return s->db ? sql_failed(s, code, "open", err)
-			: err_set(err, STATUS_MACHINE, "database '%s': %s", s->db_path,
-				sqlite3_errstr(code));
+			     : err_set(err, STATUS_MACHINE, "database '%s': %s",
+				   s->db_path, sqlite3_errstr(code));
 	return schema_connect(s, err);
 }
 
 int db_connect(struct store *s, struct err *err)
 {
-	return connect_to(s, s->db_path,
-		SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+	return connect_to(s, s->db_path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
 }
 
 void db_disconnect(struct store *s)
@@ -39,7 +37,7 @@ void db_disconnect(struct store *s)
 	s->db = NULL;
 }
 
-#define READ_BYTES (64 << 20)	/* of a database that is read whole */
+#define READ_BYTES (64 << 20) /* of a database that is read whole */
 
 /* 1 when nothing stands in the log: all is in the database itself. */
 static int has_no_log(const struct store *s)
@@ -61,11 +59,10 @@ static int open_copy(struct store *s, struct err *err)
 {
 	struct fs_stamp before, after;
 	struct buf bytes = BUF_INIT;
-	int ok = has_no_log(s) && !fs_stamp(s->db_path, &before)
-		&& before.size <= READ_BYTES && before.size > 100
-		&& !fs_read(s->db_path, READ_BYTES, &bytes, err)
-		&& has_no_log(s) && !fs_stamp(s->db_path, &after)
-		&& fs_stamp_equal(&before, &after);
+	int ok = has_no_log(s) && !fs_stamp(s->db_path, &before) &&
+	    before.size <= READ_BYTES && before.size > 100 &&
+	    !fs_read(s->db_path, READ_BYTES, &bytes, err) && has_no_log(s) &&
+	    !fs_stamp(s->db_path, &after) && fs_stamp_equal(&before, &after);
 	err_release(err);
 	unsigned char *data = ok ? sqlite3_malloc64(bytes.len) : NULL;
 	if (data) {
@@ -73,17 +70,17 @@ static int open_copy(struct store *s, struct err *err)
 		/* Versions of reading and writing (fileformat2): no WAL in memory. */
 		if (data[18] == 2 && data[19] == 2)
 			data[18] = data[19] = 1;
-		ok = sqlite3_open_v2(":memory:", &s->db, SQLITE_OPEN_READWRITE
-			| SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK;
+		ok = sqlite3_open_v2(":memory:", &s->db,
+			 SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK;
 		/* The bytes are SQLite's from here on, also when it fails. */
 		if (!ok)
 			sqlite3_free(data);
 		else
 			ok = sqlite3_deserialize(s->db, "main", data,
-				(sqlite3_int64)bytes.len, (sqlite3_int64)bytes.len,
-				SQLITE_DESERIALIZE_FREEONCLOSE
-				| SQLITE_DESERIALIZE_READONLY) == SQLITE_OK
-				&& schema_connect(s, err) == 0;
+				 (sqlite3_int64)bytes.len, (sqlite3_int64)bytes.len,
+				 SQLITE_DESERIALIZE_FREEONCLOSE |
+				     SQLITE_DESERIALIZE_READONLY) == SQLITE_OK &&
+			    schema_connect(s, err) == 0;
 	}
 	buf_release(&bytes);
 	err_release(err);
@@ -97,21 +94,22 @@ static int open_copy(struct store *s, struct err *err)
 static int is_out_of_reach(const struct store *s)
 {
 	int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_OK;
-	return (code == SQLITE_CANTOPEN || code == SQLITE_READONLY)
-		&& access(s->dir, W_OK) < 0;
+	return (code == SQLITE_CANTOPEN || code == SQLITE_READONLY) &&
+	    access(s->dir, W_OK) < 0;
 }
 
 static int open_read(struct store *s, struct err *err)
 {
 	enum schema_state state;
-	int rc = open_copy(s, err) ? 0
-		: connect_to(s, s->db_path, SQLITE_OPEN_READWRITE, err);
+	int rc =
+	    open_copy(s, err) ? 0 : connect_to(s, s->db_path, SQLITE_OPEN_READWRITE, err);
 	if (!rc)
 		rc = schema_check(s, schema_version, &state, NULL, err);
 	if (rc < 0 && is_out_of_reach(s)) {
 		log_info("stbuild: the store '%s' has a log of an unfinished run,"
-			" which cannot be read where nothing may be written; it"
-			" reads as empty", s->dir);
+			 " which cannot be read where nothing may be written; it"
+			 " reads as empty",
+		    s->dir);
 		err_release(err);
 		db_disconnect(s);
 		return 0;
@@ -120,7 +118,8 @@ static int open_read(struct store *s, struct err *err)
 		return -1;
 	if (state == SCHEMA_OLD)
 		log_info("stbuild: the store '%s' is of an older stbuild and reads as"
-			" empty until the next capture upgrades it", s->dir);
+			 " empty until the next capture upgrades it",
+		    s->dir);
 	if (state != SCHEMA_CURRENT) {
 		db_disconnect(s);
 		return 0;
@@ -147,8 +146,8 @@ static int create_folders(struct store *s, struct err *err)
 static int is_same_file(int fd, const char *path)
 {
 	struct stat open, there;
-	return !fstat(fd, &open) && !stat(path, &there)
-		&& open.st_dev == there.st_dev && open.st_ino == there.st_ino;
+	return !fstat(fd, &open) && !stat(path, &there) && open.st_dev == there.st_dev &&
+	    open.st_ino == there.st_ino;
 }
 
 /*
@@ -166,7 +165,8 @@ static int foreign_logs(const struct store *s, int remove, struct err *err)
 		if (!lstat(name, &st) && !S_ISREG(st.st_mode)) {
 			n++;
 			if (remove) {
-				log_warn("'%s' is no file of a database; it is removed", name);
+				log_warn("'%s' is no file of a database; it is removed",
+				    name);
 				n = fs_remove(name, err) < 0 ? -1 : n;
 			}
 		}
@@ -192,7 +192,7 @@ static int open_locked(struct store *s, const char *command, struct err *err)
 		has_foreign = foreign_logs(s, 0, err);
 		if (!rc)
 			rc = lock_take(s->lock_fd, path, is_exclusive || has_foreign,
-				s->mode == STORE_TRY_EXCLUSIVE, command, err);
+			    s->mode == STORE_TRY_EXCLUSIVE, command, err);
 		is_stale = !rc && !is_same_file(s->lock_fd, path);
 	}
 	if (!rc && has_foreign && foreign_logs(s, 1, err) < 0)
@@ -231,7 +231,7 @@ out:
 }
 
 int store_open(const char *dir, enum store_mode mode, const char *command,
-	struct store **out, struct err *err)
+    struct store **out, struct err *err)
 {
 	struct store *s = xcalloc(1, sizeof *s);
 	int rc = 0;
@@ -243,8 +243,7 @@ int store_open(const char *dir, enum store_mode mode, const char *command,
 	int is_there = fs_exists(s->db_path);
 	/* What may not be looked at is not empty. */
 	if (!is_there && errno != ENOENT && errno != ENOTDIR)
-		rc = err_errno(err, STATUS_MACHINE, "cannot look at '%s'",
-			s->db_path);
+		rc = err_errno(err, STATUS_MACHINE, "cannot look at '%s'", s->db_path);
 	if (!rc && mode == STORE_BUILD && !is_there)
 		rc = create_folders(s, err);
 	if (!rc && mode == STORE_READ && is_there)
@@ -272,8 +271,7 @@ static void write_pending(struct store *s)
 	if (!store_can_write(s) || (!s->ntouch && !stat_is_pending(s)))
 		return;
 	if (store_begin(s, &err) < 0 || store_commit(s, &err) < 0)
-		log_warn("%s; the hashes of files are not remembered",
-			err.message);
+		log_warn("%s; the hashes of files are not remembered", err.message);
 	err_release(&err);
 }
 
@@ -357,16 +355,14 @@ int store_begin(struct store *s, struct err *err)
 	return 0;
 }
 
-void store_used(struct store *s, enum touch_table table, int64_t id,
-	int64_t used)
+void store_used(struct store *s, enum touch_table table, int64_t id, int64_t used)
 {
 	int64_t now = store_now(), key[2] = { table, id };
-	if (!store_can_write(s) || (used > now - STORE_DAY && used < now + STORE_DAY)
-		|| !map_put(&s->touch_index, key, sizeof key, 0))
+	if (!store_can_write(s) || (used > now - STORE_DAY && used < now + STORE_DAY) ||
+	    !map_put(&s->touch_index, key, sizeof key, 0))
 		return;
-	s->touch = array_grow(s->touch, s->ntouch, &s->touch_cap,
-		sizeof *s->touch);
-	s->touch[s->ntouch++] = (struct touch) { table, id };
+	s->touch = array_grow(s->touch, s->ntouch, &s->touch_cap, sizeof *s->touch);
+	s->touch[s->ntouch++] = (struct touch){ table, id };
 }
 
 static int touch_flush(struct store *s, struct err *err)
@@ -374,11 +370,11 @@ static int touch_flush(struct store *s, struct err *err)
 	static const enum sql statement[] = {
 		[TOUCH_OBJECT] = SQL_OBJECT_USED,
 		[TOUCH_PROGRAM] = SQL_PROGRAM_USED,
-		[TOUCH_MEMO] = SQL_MEMO_USED
+		[TOUCH_MEMO] = SQL_MEMO_USED,
 	};
 	for (size_t i = 0; i < s->ntouch; i++)
-		if (sql_run(s, statement[s->touch[i].table], err, "nn",
-			store_now(), s->touch[i].id) < 0)
+		if (sql_run(s, statement[s->touch[i].table], err, "nn", store_now(),
+			s->touch[i].id) < 0)
 			return -1;
 	return 0;
 }
@@ -389,15 +385,17 @@ int store_commit(struct store *s, struct err *err)
 		BUG("store_commit without store_begin");
 	if (s->is_broken) {
 		store_rollback(s);
-		return err_set(err, STATUS_MACHINE, "database '%s': a part of the"
-			" transaction had failed", s->db_path);
+		return err_set(err, STATUS_MACHINE,
+		    "database '%s': a part of the"
+		    " transaction had failed",
+		    s->db_path);
 	}
 	if (s->depth > 1) {
 		s->depth--;
 		return 0;
 	}
-	if (touch_flush(s, err) < 0 || stat_flush(s, err) < 0
-		|| sql_run(s, SQL_COMMIT, err, "") < 0) {
+	if (touch_flush(s, err) < 0 || stat_flush(s, err) < 0 ||
+	    sql_run(s, SQL_COMMIT, err, "") < 0) {
 		store_rollback(s);
 		return -1;
 	}
@@ -426,7 +424,7 @@ int store_stats(struct store *s, struct store_stats *out, struct err *err)
 	sqlite3_stmt *stmt;
 	struct stat st;
 	char *wal = xasprintf("%s-wal", s->db_path);
-	*out = (struct store_stats) { 0 };
+	*out = (struct store_stats){ 0 };
 	if (s->db && !stat(s->db_path, &st))
 		out->db_bytes = (uint64_t)st.st_size;
 	if (s->db && !stat(wal, &st))
@@ -434,10 +432,9 @@ int store_stats(struct store *s, struct store_stats *out, struct err *err)
 	free(wal);
 	int rc = sql_row(s, SQL_STATS, &stmt, err, "");
 	if (rc > 0) {
-		uint64_t *const field[] = { &out->nnode, &out->nproduct,
-			&out->nobject, &out->object_bytes, &out->nprogram,
-			&out->nbundle, &out->nhistory, &out->nalias,
-			&out->product_bytes };
+		uint64_t *const field[] = { &out->nnode, &out->nproduct, &out->nobject,
+			&out->object_bytes, &out->nprogram, &out->nbundle, &out->nhistory,
+			&out->nalias, &out->product_bytes };
 		for (int i = 0; i < 9; i++)
 			*field[i] = column_u64(stmt, i);
 		sql_end(stmt);

@@ -121,8 +121,8 @@ char *buf_detach(struct buf *buf)
 uint32_t get_u32le(const void *p)
 {
 	const unsigned char *byte = p;
-	return byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16
-		| (uint32_t)byte[3] << 24;
+	return byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 |
+	    (uint32_t)byte[3] << 24;
 }
 
 uint64_t get_u64le(const void *p)

@@ -6,9 +6,8 @@
 #include "util/buf.h"
 #include "util/mem.h"
 
-__attribute__((format(printf, 3, 0)))
-static void set(struct err *err, enum status status, const char *fmt,
-	va_list ap)
+__attribute__((format(printf, 3, 0))) static void set(struct err *err, enum status status,
+    const char *fmt, va_list ap)
 {
 	/* The arguments may point into the error that is replaced. */
 	struct buf text = BUF_INIT;
@@ -41,8 +40,7 @@ int err_errno(struct err *err, enum status status, const char *fmt, ...)
 	return -1;
 }
 
-void err_place(struct err *err, const char *file, int line, int column,
-	const char *key)
+void err_place(struct err *err, const char *file, int line, int column, const char *key)
 {
 	if (file) {
 		char *copy = xstrdup(file);
@@ -121,8 +119,8 @@ char *err_text(const struct err *err)
 	return buf_detach(&text);
 }
 
-void errs_add(struct errs *errs, enum status status, const char *file,
-	int line, int column, const char *key, const char *fmt, ...)
+void errs_add(struct errs *errs, enum status status, const char *file, int line,
+    int column, const char *key, const char *fmt, ...)
 {
 	struct err err = ERR_INIT;
 	va_list ap;
@@ -135,8 +133,7 @@ void errs_add(struct errs *errs, enum status status, const char *file,
 
 void errs_take(struct errs *errs, struct err *err)
 {
-	errs->err = array_grow(errs->err, errs->nerr, &errs->cap,
-		sizeof *errs->err);
+	errs->err = array_grow(errs->err, errs->nerr, &errs->cap, sizeof *errs->err);
 	errs->err[errs->nerr++] = *err;
 	*err = (struct err)ERR_INIT;
 }

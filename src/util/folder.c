@@ -20,9 +20,9 @@
 #include "util/proc.h"
 
 #define POLL_MS 5
-#define QUIET_NS 1000000000LL	/* waits are told from here on */
-#define CLAIM_S 10		/* from a folder's making to its claim */
-#define WRITE_S 3600		/* no lone file is written for longer */
+#define QUIET_NS 1000000000LL /* waits are told from here on */
+#define CLAIM_S 10            /* from a folder's making to its claim */
+#define WRITE_S 3600          /* no lone file is written for longer */
 
 static int open_folder(const char *path)
 {
@@ -51,7 +51,8 @@ int folder_lock(const char *path)
 		}
 		if (!has_logged && proc_now_ns() - start > QUIET_NS) {
 			log_info("stbuild: waiting for another stbuild that"
-				" writes in '%s'", path);
+				 " writes in '%s'",
+			    path);
 			has_logged = 1;
 		}
 		poll(NULL, 0, POLL_MS);
@@ -73,13 +74,14 @@ int folder_claim(const char *path)
 static int is_aside(const char *name, long *pid)
 {
 	static const char *const form[] = {
-		".stbuild-%ld-%u.tmp", ".stbuild-%ld-%u.sttrace.tmp"
+		".stbuild-%ld-%u.tmp",
+		".stbuild-%ld-%u.sttrace.tmp",
 	};
 	for (size_t i = 0; i < sizeof form / sizeof *form; i++) {
 		unsigned serial;
 		char same[80];
-		if (sscanf(name, form[i], pid, &serial) != 2 || *pid <= 0
-			|| *pid > INT_MAX)
+		if (sscanf(name, form[i], pid, &serial) != 2 || *pid <= 0 ||
+		    *pid > INT_MAX)
 			continue;
 		snprintf(same, sizeof same, form[i], *pid, serial);
 		if (strcmp(same, name) == 0)
@@ -116,7 +118,7 @@ void folder_clean(const char *path)
 	DIR *dir = opendir(path);
 	if (!dir)
 		return;
-	for (const struct dirent *d; (d = readdir(dir)); ) {
+	for (const struct dirent *d; (d = readdir(dir));) {
 		long pid;
 		if (!is_aside(d->d_name, &pid))
 			continue;

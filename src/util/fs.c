@@ -1,7 +1,7 @@
 #include "config.h"
 
 #if defined(HAVE_RENAMEAT2) || defined(HAVE_MEMFD) || defined(HAVE_FICLONE)
-#define _GNU_SOURCE	/* for these calls only */
+#define _GNU_SOURCE /* for these calls only */
 #endif
 
 #include "util/fs.h"
@@ -23,7 +23,7 @@
 #include "util/sha256.h"
 
 #define CHUNK (64 * 1024)
-#define REMOVE_DEPTH 128	/* one descriptor a level */
+#define REMOVE_DEPTH 128 /* one descriptor a level */
 
 char *fs_join(const char *a, const char *b)
 {
@@ -78,27 +78,27 @@ static int64_t time_ns(const struct timespec *t)
 
 void fs_stamp_of(const struct stat *st, struct fs_stamp *out)
 {
-	*out = (struct fs_stamp) {
+	*out = (struct fs_stamp){
 		.dev = (uint64_t)st->st_dev,
 		.ino = (uint64_t)st->st_ino,
 		.size = (uint64_t)st->st_size,
 		.mtime_ns = time_ns(&st->st_mtim),
-		.ctime_ns = time_ns(&st->st_ctim)
+		.ctime_ns = time_ns(&st->st_ctim),
 	};
 }
 
 int fs_stamp_equal(const struct fs_stamp *a, const struct fs_stamp *b)
 {
-	return a->dev == b->dev && a->ino == b->ino && a->size == b->size
-		&& a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns;
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
+	    a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns;
 }
 
 static int open_failed(const char *path, struct err *err)
 {
-	int is_input = errno == ENOENT || errno == ENOTDIR || errno == ELOOP
-		|| errno == ENAMETOOLONG;
-	err_errno(err, is_input ? STATUS_INPUT : STATUS_MACHINE,
-		"cannot read '%s'", path);
+	int is_input = errno == ENOENT || errno == ENOTDIR || errno == ELOOP ||
+	    errno == ENAMETOOLONG;
+	err_errno(err, is_input ? STATUS_INPUT : STATUS_MACHINE, "cannot read '%s'",
+	    path);
 	err_place(err, path, 0, 0, NULL);
 	return -1;
 }
@@ -114,8 +114,7 @@ static int open_file(const char *path, struct err *err)
 		open_failed(path, err);
 	} else if (!S_ISREG(st.st_mode)) {
 		err_set(err, STATUS_INPUT, "cannot read '%s': %s", path,
-			S_ISDIR(st.st_mode) ? "it is a folder"
-			: "it is not a regular file");
+		    S_ISDIR(st.st_mode) ? "it is a folder" : "it is not a regular file");
 		err_place(err, path, 0, 0, NULL);
 	} else {
 		return fd;
@@ -164,7 +163,7 @@ int fs_read(const char *path, size_t max, struct buf *buf, struct err *err)
 		if (room < CHUNK / 16)
 			room = CHUNK;
 		if (room > max - total)
-			room = max - total + 1;	/* one more shows the excess */
+			room = max - total + 1; /* one more shows the excess */
 		ssize_t n = read_some(fd, buf_reserve(buf, room), room);
 		if (n < 0) {
 			open_failed(path, err);
@@ -172,7 +171,7 @@ int fs_read(const char *path, size_t max, struct buf *buf, struct err *err)
 		}
 		if ((size_t)n > max - total) {
 			err_set(err, STATUS_INPUT,
-				"'%s' has more than %zu bytes, the limit", path, max);
+			    "'%s' has more than %zu bytes, the limit", path, max);
 			err_place(err, path, 0, 0, NULL);
 			goto out;
 		}
@@ -189,8 +188,7 @@ out:
 	return rc;
 }
 
-int fs_hash(const char *path, struct sha256 *out, uint64_t *size,
-	struct err *err)
+int fs_hash(const char *path, struct sha256 *out, uint64_t *size, struct err *err)
 {
 	int fd = open_file(path, err);
 	if (fd < 0)
@@ -223,7 +221,7 @@ static char *aside_name(const char *path)
 	static atomic_uint counter;
 	char *dir = fs_dirname(path);
 	char *name = xasprintf(".stbuild-%ld-%u.tmp", (long)getpid(),
-		atomic_fetch_add(&counter, 1));
+	    atomic_fetch_add(&counter, 1));
 	char *aside = fs_join(dir, name);
 	free(dir);
 	free(name);
@@ -253,8 +251,8 @@ static int open_aside(const char *path, char **aside, struct err *err)
  * Ends what open_aside began: closes fd and, when failed is 0, renames the file
  * to path. errno has the reason when failed is not.
  */
-static int close_aside(int fd, char *aside, const char *path, int failed,
-	int durable, struct err *err)
+static int close_aside(int fd, char *aside, const char *path, int failed, int durable,
+    struct err *err)
 {
 	if (!failed && durable)
 		failed = fsync(fd);
@@ -277,8 +275,7 @@ static int close_aside(int fd, char *aside, const char *path, int failed,
 	return failed ? -1 : 0;
 }
 
-int fs_write(const char *path, const void *data, size_t n, int durable,
-	struct err *err)
+int fs_write(const char *path, const void *data, size_t n, int durable, struct err *err)
 {
 	char *aside;
 	int fd = open_aside(path, &aside, err);
@@ -307,7 +304,7 @@ int fs_end(struct fs_writer *w, int durable, struct err *err)
 {
 	int rc = close_aside(w->fd, w->aside, w->path, 0, durable, err);
 	free(w->path);
-	*w = (struct fs_writer) { -1, NULL, NULL };
+	*w = (struct fs_writer){ -1, NULL, NULL };
 	return rc;
 }
 
@@ -317,7 +314,7 @@ void fs_abandon(struct fs_writer *w)
 	unlink(w->aside);
 	free(w->aside);
 	free(w->path);
-	*w = (struct fs_writer) { -1, NULL, NULL };
+	*w = (struct fs_writer){ -1, NULL, NULL };
 }
 
 /* 0 when "to" now shares the bytes of "from". */
@@ -380,7 +377,7 @@ int fs_mkdirs(const char *path, struct err *err)
 			if (!fs_is_dir(part)) {
 				errno = error == EEXIST ? ENOTDIR : error;
 				rc = err_errno(err, STATUS_MACHINE,
-					"cannot create the folder '%s'", part);
+				    "cannot create the folder '%s'", part);
 			}
 		}
 		*p = end;
@@ -415,8 +412,10 @@ static int empty_dir(int fd, int depth)
 		rc = fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW);
 		if (!rc && S_ISDIR(st.st_mode)) {
 			errno = EMFILE;
-			int sub = depth ? openat(fd, name, O_RDONLY | O_DIRECTORY
-				| O_NOFOLLOW | O_CLOEXEC) : -1;
+			int sub = depth
+			    ? openat(fd, name,
+				  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+			    : -1;
 			rc = sub < 0 ? -1 : empty_dir(sub, depth - 1);
 			if (!rc)
 				rc = unlinkat(fd, name, AT_REMOVEDIR);
@@ -517,8 +516,8 @@ int fs_sync_dir(const char *path, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd < 0 ? -1 : fsync(fd);
-	if (rc < 0 && fd >= 0 && (errno == EINVAL || errno == ENOTSUP
-		|| errno == EBADF || errno == EROFS))
+	if (rc < 0 && fd >= 0 &&
+	    (errno == EINVAL || errno == ENOTSUP || errno == EBADF || errno == EROFS))
 		rc = 0;
 	if (rc < 0)
 		err_errno(err, STATUS_MACHINE, "cannot sync the folder '%s'", path);
@@ -556,8 +555,8 @@ int fs_shm(size_t size, struct err *err)
 		}
 	}
 	if (fd < 0)
-		return err_errno(err, STATUS_MACHINE,
-			"cannot share %zu bytes of memory", size);
+		return err_errno(err, STATUS_MACHINE, "cannot share %zu bytes of memory",
+		    size);
 	int failed = ftruncate(fd, (off_t)size) < 0 ? errno : 0;
 	/* A full disk must show here, not as a SIGBUS later. */
 	if (!failed && is_file && size)
@@ -565,8 +564,8 @@ int fs_shm(size_t size, struct err *err)
 	if (failed) {
 		close(fd);
 		errno = failed;
-		return err_errno(err, STATUS_MACHINE,
-			"cannot share %zu bytes of memory", size);
+		return err_errno(err, STATUS_MACHINE, "cannot share %zu bytes of memory",
+		    size);
 	}
 	return fd;
 }

@@ -21,8 +21,8 @@ void log_set_hook(void (*before_line)(void *), void *data)
 }
 
 /* One write a line, so that lines of several processes do not mix. */
-__attribute__((format(printf, 2, 0)))
-static void line(const char *prefix, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void line(const char *prefix,
+    const char *fmt, va_list ap)
 {
 	struct buf text = BUF_INIT;
 	buf_addstr(&text, prefix);

@@ -45,8 +45,10 @@ static uint64_t hash_bytes(const void *data, size_t len)
 	pthread_once(&seed_once, choose_seed);
 	const unsigned char *p = data;
 	uint64_t v[4] = {
-		seed[0] ^ 0x736f6d6570736575, seed[1] ^ 0x646f72616e646f6d,
-		seed[0] ^ 0x6c7967656e657261, seed[1] ^ 0x7465646279746573
+		seed[0] ^ 0x736f6d6570736575,
+		seed[1] ^ 0x646f72616e646f6d,
+		seed[0] ^ 0x6c7967656e657261,
+		seed[1] ^ 0x7465646279746573,
 	};
 	for (size_t n = len / 8; n; n--, p += 8) {
 		uint64_t word = get_u64le(p);
@@ -78,15 +80,14 @@ void map_release(struct map *map)
 }
 
 /* The slot that holds the key, or the empty one where it belongs. */
-static size_t find_slot(const struct map *map, const void *key, size_t len,
-	uint64_t hash)
+static size_t find_slot(const struct map *map, const void *key, size_t len, uint64_t hash)
 {
 	size_t mask = map->nslot - 1;
 	size_t i = (size_t)hash & mask;
 	for (; map->slot[i]; i = (i + 1) & mask) {
 		const struct map_entry *e = &map->entry[map->slot[i] - 1];
-		if (e->hash == hash && e->len == len
-			&& (!len || memcmp(e->key, key, len) == 0))
+		if (e->hash == hash && e->len == len &&
+		    (!len || memcmp(e->key, key, len) == 0))
 			break;
 	}
 	return i;
@@ -116,10 +117,12 @@ int map_put(struct map *map, const void *key, size_t len, size_t value)
 		map->entry[map->slot[slot] - 1].value = value;
 		return 0;
 	}
-	map->entry = array_grow(map->entry, map->nentry, &map->cap,
-		sizeof *map->entry);
-	map->entry[map->nentry++] = (struct map_entry) {
-		xstrndup(key, len), len, value, hash
+	map->entry = array_grow(map->entry, map->nentry, &map->cap, sizeof *map->entry);
+	map->entry[map->nentry++] = (struct map_entry){
+		xstrndup(key, len),
+		len,
+		value,
+		hash,
 	};
 	map->slot[slot] = map->nentry;
 	return 1;

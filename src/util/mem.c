@@ -16,8 +16,7 @@ void bug_at(const char *file, int line, const char *fmt, ...)
 }
 
 /* _Exit: atexit handlers could need the memory that is not there. */
-__attribute__((noreturn))
-static void out_of_memory(size_t n, size_t size)
+__attribute__((noreturn)) static void out_of_memory(size_t n, size_t size)
 {
 	fprintf(stderr, "stbuild: out of memory (%zu times %zu bytes)\n", n, size);
 	_Exit(3);

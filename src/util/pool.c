@@ -14,14 +14,14 @@ struct queue {
 };
 
 struct pool {
-	pthread_mutex_t lock;		/* guards all that changes */
-	pthread_cond_t work;		/* todo has a job, or the end came */
-	pthread_cond_t finished;	/* done has a job */
+	pthread_mutex_t lock;    /* guards all that changes */
+	pthread_cond_t work;     /* todo has a job, or the end came */
+	pthread_cond_t finished; /* done has a job */
 	struct queue todo, done;
-	int npending;			/* added and not taken */
+	int npending; /* added and not taken */
 	int is_ending;
-	int pipe[2];			/* holds one byte while done has jobs */
-	int has_byte;			/* it does; else whoever polls finds out later */
+	int pipe[2];  /* holds one byte while done has jobs */
+	int has_byte; /* it does; else whoever polls finds out later */
 	pthread_t *thread;
 	int nthread;
 };
@@ -87,8 +87,7 @@ struct pool *pool_new(int n)
 {
 	struct pool *pool = xcalloc(1, sizeof *pool);
 	if (pipe(pool->pipe) < 0) {
-		fprintf(stderr, "stbuild: cannot start threads: %s\n",
-			strerror(errno));
+		fprintf(stderr, "stbuild: cannot start threads: %s\n", strerror(errno));
 		_Exit(3);
 	}
 	fcntl(pool->pipe[0], F_SETFD, FD_CLOEXEC);
@@ -104,8 +103,8 @@ struct pool *pool_new(int n)
 	sigset_t all, old;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	while (pool->nthread < n && !pthread_create(
-		&pool->thread[pool->nthread], NULL, run_jobs, pool))
+	while (pool->nthread < n &&
+	    !pthread_create(&pool->thread[pool->nthread], NULL, run_jobs, pool))
 		pool->nthread++;
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return pool;
@@ -133,7 +132,7 @@ void pool_free(struct pool *pool)
 void pool_add(struct pool *pool, struct pool_job *job)
 {
 	int is_threaded = pool->nthread > 0;
-	if (!is_threaded)	/* the system gave us none: do it here */
+	if (!is_threaded) /* the system gave us none: do it here */
 		job->run(job);
 	pthread_mutex_lock(&pool->lock);
 	pool->npending++;

@@ -23,7 +23,7 @@ static void find_in_path(const char *name)
 	while (path && *path) {
 		size_t len = strcspn(path, ":");
 		int n = snprintf(self, sizeof self, "%.*s/%s", len ? (int)len : 1,
-			len ? path : ".", name);
+		    len ? path : ".", name);
 		if (n > 0 && (size_t)n < sizeof self && !access(self, X_OK))
 			return;
 		path += len + (path[len] == ':');
@@ -63,8 +63,7 @@ const char *proc_self(void)
 
 static int cloexec_pair(int pair[2], int is_socket)
 {
-	int failed = is_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, pair)
-		: pipe(pair);
+	int failed = is_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, pair) : pipe(pair);
 	if (failed) {
 		pair[0] = pair[1] = -1;
 		return -1;
@@ -82,8 +81,8 @@ static void close_pair(int pair[2])
 }
 
 /* Between fork and exec; only what is safe in a signal handler. */
-__attribute__((noreturn))
-static void run_child(const char *const argv[], int socket, int report)
+__attribute__((noreturn)) static void run_child(const char *const argv[], int socket,
+    int report)
 {
 	/* Out of the way of 0, 1 and 3. */
 	int moved = fcntl(report, F_DUPFD_CLOEXEC, 10);
@@ -91,8 +90,8 @@ static void run_child(const char *const argv[], int socket, int report)
 		report = moved;
 	socket = fcntl(socket, F_DUPFD_CLOEXEC, 10);
 	int null = open("/dev/null", O_RDWR);
-	if (moved >= 0 && socket >= 0 && null >= 0 && dup2(null, 0) == 0
-		&& dup2(null, 1) == 1 && dup2(socket, 3) == 3) {
+	if (moved >= 0 && socket >= 0 && null >= 0 && dup2(null, 0) == 0 &&
+	    dup2(null, 1) == 1 && dup2(socket, 3) == 3) {
 		if (null > 3)
 			close(null);
 		sigset_t none;
@@ -117,8 +116,8 @@ int proc_spawn(const char *const argv[], pid_t *pid, int *fd, struct err *err)
 	int stream[2] = { -1, -1 }, report[2] = { -1, -1 };
 	int rc = -1;
 	pid_t child = -1;
-	if (cloexec_pair(stream, 1) < 0 || cloexec_pair(report, 0) < 0
-		|| (child = fork()) < 0) {
+	if (cloexec_pair(stream, 1) < 0 || cloexec_pair(report, 0) < 0 ||
+	    (child = fork()) < 0) {
 		err_errno(err, STATUS_MACHINE, "cannot start '%s'", argv[0]);
 		goto out;
 	}
@@ -173,14 +172,22 @@ char *proc_wait(pid_t pid)
 		int number;
 		const char *name;
 	} names[] = {
-		{ SIGABRT, "SIGABRT" }, { SIGALRM, "SIGALRM" },
-		{ SIGBUS, "SIGBUS" }, { SIGFPE, "SIGFPE" },
-		{ SIGHUP, "SIGHUP" }, { SIGILL, "SIGILL" },
-		{ SIGINT, "SIGINT" }, { SIGKILL, "SIGKILL" },
-		{ SIGPIPE, "SIGPIPE" }, { SIGQUIT, "SIGQUIT" },
-		{ SIGSEGV, "SIGSEGV" }, { SIGSYS, "SIGSYS" },
-		{ SIGTERM, "SIGTERM" }, { SIGTRAP, "SIGTRAP" },
-		{ SIGXCPU, "SIGXCPU" }, { SIGXFSZ, "SIGXFSZ" }
+		{ SIGABRT, "SIGABRT" },
+		{ SIGALRM, "SIGALRM" },
+		{ SIGBUS, "SIGBUS" },
+		{ SIGFPE, "SIGFPE" },
+		{ SIGHUP, "SIGHUP" },
+		{ SIGILL, "SIGILL" },
+		{ SIGINT, "SIGINT" },
+		{ SIGKILL, "SIGKILL" },
+		{ SIGPIPE, "SIGPIPE" },
+		{ SIGQUIT, "SIGQUIT" },
+		{ SIGSEGV, "SIGSEGV" },
+		{ SIGSYS, "SIGSYS" },
+		{ SIGTERM, "SIGTERM" },
+		{ SIGTRAP, "SIGTRAP" },
+		{ SIGXCPU, "SIGXCPU" },
+		{ SIGXFSZ, "SIGXFSZ" },
 	};
 	int status;
 	if (reap(pid, &status) < 0)

@@ -13,8 +13,9 @@
  */
 static void give_up(void)
 {
-	fprintf(stderr, "stbuild: libcrypto gives no SHA-256 (out of memory, or"
-		" not allowed by this system's settings of OpenSSL)\n");
+	fprintf(stderr,
+	    "stbuild: libcrypto gives no SHA-256 (out of memory, or"
+	    " not allowed by this system's settings of OpenSSL)\n");
 	_Exit(3);
 }
 

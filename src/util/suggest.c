@@ -22,7 +22,7 @@ static int replace_cost(char a, char b)
 /* Optimal string alignment, in halves of an edit. */
 static int distance(const char *a, int alen, const char *b, int blen)
 {
-	int row[3][WORD_MAX + 1];	/* the rows i - 2, i - 1 and i */
+	int row[3][WORD_MAX + 1]; /* the rows i - 2, i - 1 and i */
 	for (int j = 0; j <= blen; j++)
 		row[0][j] = 2 * j;
 	for (int i = 1; i <= alen; i++) {
@@ -33,8 +33,8 @@ static int distance(const char *a, int alen, const char *b, int blen)
 		for (int j = 1; j <= blen; j++) {
 			int d = above[j - 1] + replace_cost(a[i - 1], b[j - 1]);
 			d = min(d, min(above[j], now[j - 1]) + 2);
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2]
-				&& a[i - 2] == b[j - 1])
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1])
 				d = min(d, twice[j - 2] + 2);
 			now[j] = d;
 		}

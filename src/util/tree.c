@@ -9,34 +9,36 @@
 #include "util/mem.h"
 
 int tree_lookup(struct tree *tree, const char *path, enum tree_kind *kind,
-	char **resolved, struct err *err)
+    char **resolved, struct err *err)
 {
 	*resolved = NULL;
 	return tree->ops->lookup(tree, path, kind, resolved, err);
 }
 
-int tree_read(struct tree *tree, const char *resolved, size_t max,
-	struct buf *out, struct err *err)
+int tree_read(struct tree *tree, const char *resolved, size_t max, struct buf *out,
+    struct err *err)
 {
 	return tree->ops->read(tree, resolved, max, out, err);
 }
 
 int tree_hash(struct tree *tree, const char *resolved, struct sha256 *out,
-	struct err *err)
+    struct err *err)
 {
 	return tree->ops->hash(tree, resolved, out, err);
 }
 
 static int has_changed(const char *path, struct err *err)
 {
-	err_set(err, STATUS_FAILED, "'%s' was changed while it was in use; "
-		"run stbuild again", path);
+	err_set(err, STATUS_FAILED,
+	    "'%s' was changed while it was in use; "
+	    "run stbuild again",
+	    path);
 	err_place(err, path, 0, 0, NULL);
 	return -1;
 }
 
 int tree_read_as(struct tree *tree, const char *resolved, size_t max,
-	const struct sha256 *sha, struct buf *out, struct err *err)
+    const struct sha256 *sha, struct buf *out, struct err *err)
 {
 	struct sha256 got;
 	if (tree_read_hashed(tree, resolved, max, out, &got, err))
@@ -54,8 +56,8 @@ void tree_free(struct tree *tree)
 
 struct dir_tree {
 	struct tree tree;
-	char *root;			/* absolute, links resolved, no slash at the end */
-	const struct tree_cache *cache;	/* or null */
+	char *root; /* absolute, links resolved, no slash at the end */
+	const struct tree_cache *cache; /* or null */
 };
 
 static char *dir_path(const struct dir_tree *t, const char *path)
@@ -63,8 +65,8 @@ static char *dir_path(const struct dir_tree *t, const char *path)
 	return xasprintf("%s/%s", t->root, path);
 }
 
-static int dir_lookup(struct tree *tree, const char *path,
-	enum tree_kind *kind, char **resolved, struct err *err)
+static int dir_lookup(struct tree *tree, const char *path, enum tree_kind *kind,
+    char **resolved, struct err *err)
 {
 	struct dir_tree *t = (struct dir_tree *)tree;
 	if (path[0] == '/') {
@@ -79,7 +81,8 @@ static int dir_lookup(struct tree *tree, const char *path,
 		switch (errno) {
 		case ENOENT:
 			*kind = lstat(full, &st) == 0 && S_ISLNK(st.st_mode)
-				? TREE_OTHER : TREE_ABSENT;
+			    ? TREE_OTHER
+			    : TREE_ABSENT;
 			break;
 		case ENOTDIR:
 		case ENAMETOOLONG:
@@ -114,8 +117,8 @@ out:
 	return result;
 }
 
-static int dir_read(struct tree *tree, const char *resolved, size_t max,
-	struct buf *out, struct err *err)
+static int dir_read(struct tree *tree, const char *resolved, size_t max, struct buf *out,
+    struct err *err)
 {
 	char *full = dir_path((struct dir_tree *)tree, resolved);
 	int result = fs_read(full, max, out, err);
@@ -123,20 +126,19 @@ static int dir_read(struct tree *tree, const char *resolved, size_t max,
 	return result;
 }
 
-static int dir_hash(struct tree *tree, const char *resolved,
-	struct sha256 *out, struct err *err)
+static int dir_hash(struct tree *tree, const char *resolved, struct sha256 *out,
+    struct err *err)
 {
 	struct dir_tree *t = (struct dir_tree *)tree;
 	char *full = dir_path(t, resolved);
 	struct fs_stamp before, after;
 	int is_stamped = t->cache && !fs_stamp(full, &before);
 	int result = 0;
-	if (is_stamped && t->cache->get
-		&& !t->cache->get(t->cache->data, &before, out))
+	if (is_stamped && t->cache->get && !t->cache->get(t->cache->data, &before, out))
 		goto out;
 	result = fs_hash(full, out, NULL, err);
-	if (!result && is_stamped && t->cache->put && !fs_stamp(full, &after)
-		&& fs_stamp_equal(&before, &after))
+	if (!result && is_stamped && t->cache->put && !fs_stamp(full, &after) &&
+	    fs_stamp_equal(&before, &after))
 		t->cache->put(t->cache->data, &after, out);
 out:
 	free(full);
@@ -144,8 +146,8 @@ out:
 }
 
 /* The hash of what was read is remembered like one that was asked for. */
-static int dir_read_hashed(struct dir_tree *t, const char *resolved,
-	size_t max, struct buf *out, struct sha256 *sha, struct err *err)
+static int dir_read_hashed(struct dir_tree *t, const char *resolved, size_t max,
+    struct buf *out, struct sha256 *sha, struct err *err)
 {
 	char *full = dir_path(t, resolved);
 	size_t start = out->len;
@@ -154,8 +156,8 @@ static int dir_read_hashed(struct dir_tree *t, const char *resolved,
 	int result = fs_read(full, max, out, err);
 	if (!result) {
 		sha256_of(out->data + start, out->len - start, sha);
-		if (is_stamped && !fs_stamp(full, &after)
-			&& fs_stamp_equal(&before, &after))
+		if (is_stamped && !fs_stamp(full, &after) &&
+		    fs_stamp_equal(&before, &after))
 			t->cache->put(t->cache->data, &after, sha);
 	}
 	free(full);
@@ -171,11 +173,14 @@ static void dir_free(struct tree *tree)
 }
 
 static const struct tree_ops dir_ops = {
-	dir_lookup, dir_read, dir_hash, dir_free
+	dir_lookup,
+	dir_read,
+	dir_hash,
+	dir_free,
 };
 
-int tree_open_dir(const char *root, const struct tree_cache *cache,
-	struct tree **out, struct err *err)
+int tree_open_dir(const char *root, const struct tree_cache *cache, struct tree **out,
+    struct err *err)
 {
 	*out = NULL;
 	char *real = realpath(root, NULL);
@@ -196,13 +201,13 @@ int tree_open_dir(const char *root, const struct tree_cache *cache,
 	return 0;
 }
 
-int tree_read_hashed(struct tree *tree, const char *resolved, size_t max,
-	struct buf *out, struct sha256 *sha, struct err *err)
+int tree_read_hashed(struct tree *tree, const char *resolved, size_t max, struct buf *out,
+    struct sha256 *sha, struct err *err)
 {
 	size_t start = out->len;
 	if (tree->ops == &dir_ops)
-		return dir_read_hashed((struct dir_tree *)tree, resolved, max, out,
-			sha, err);
+		return dir_read_hashed((struct dir_tree *)tree, resolved, max, out, sha,
+		    err);
 	if (tree_read(tree, resolved, max, out, err))
 		return -1;
 	sha256_of(buf_str(out) + start, out->len - start, sha);
@@ -221,19 +226,18 @@ struct memory_tree {
 	struct tree tree;
 	struct memory_file *file;
 	size_t nfile, cap;
-	struct map index;	/* path to index of file[] */
-	struct map folder;	/* every folder above a file */
+	struct map index;  /* path to index of file[] */
+	struct map folder; /* every folder above a file */
 };
 
-static struct memory_file *memory_find(struct memory_tree *t,
-	const char *resolved)
+static struct memory_file *memory_find(struct memory_tree *t, const char *resolved)
 {
 	size_t i = map_gets(&t->index, resolved);
 	return i == MAP_NONE ? NULL : &t->file[i];
 }
 
-static int memory_lookup(struct tree *tree, const char *path,
-	enum tree_kind *kind, char **resolved, struct err *err)
+static int memory_lookup(struct tree *tree, const char *path, enum tree_kind *kind,
+    char **resolved, struct err *err)
 {
 	(void)err;
 	struct memory_tree *t = (struct memory_tree *)tree;
@@ -254,27 +258,27 @@ static int memory_lookup(struct tree *tree, const char *path,
 }
 
 static int memory_read(struct tree *tree, const char *resolved, size_t max,
-	struct buf *out, struct err *err)
+    struct buf *out, struct err *err)
 {
 	struct memory_file *f = memory_find((struct memory_tree *)tree, resolved);
 	if (!f)
 		return err_set(err, STATUS_INPUT, "%s has no file '%s'", tree->name,
-			resolved);
+		    resolved);
 	if (f->n > max)
 		return err_set(err, STATUS_INPUT,
-			"'%s' has %zu bytes, more than the limit of %zu", resolved,
-			f->n, max);
+		    "'%s' has %zu bytes, more than the limit of %zu", resolved, f->n,
+		    max);
 	buf_add(out, f->data, f->n);
 	return 0;
 }
 
-static int memory_hash(struct tree *tree, const char *resolved,
-	struct sha256 *out, struct err *err)
+static int memory_hash(struct tree *tree, const char *resolved, struct sha256 *out,
+    struct err *err)
 {
 	struct memory_file *f = memory_find((struct memory_tree *)tree, resolved);
 	if (!f)
 		return err_set(err, STATUS_INPUT, "%s has no file '%s'", tree->name,
-			resolved);
+		    resolved);
 	sha256_of(f->data, f->n, out);
 	return 0;
 }
@@ -294,7 +298,10 @@ static void memory_free(struct tree *tree)
 }
 
 static const struct tree_ops memory_ops = {
-	memory_lookup, memory_read, memory_hash, memory_free
+	memory_lookup,
+	memory_read,
+	memory_hash,
+	memory_free,
 };
 
 static struct memory_tree *memory_tree(struct tree *tree)
@@ -312,8 +319,7 @@ struct tree *tree_new_memory(const char *name)
 	return &t->tree;
 }
 
-void tree_memory_add(struct tree *tree, const char *path, const void *data,
-	size_t n)
+void tree_memory_add(struct tree *tree, const char *path, const void *data, size_t n)
 {
 	struct memory_tree *t = memory_tree(tree);
 	char *clean = path_normalise(path);
@@ -323,10 +329,10 @@ void tree_memory_add(struct tree *tree, const char *path, const void *data,
 	} else {
 		t->file = array_grow(t->file, t->nfile, &t->cap, sizeof *t->file);
 		f = &t->file[t->nfile];
-		*f = (struct memory_file) { clean, NULL, 0 };
+		*f = (struct memory_file){ clean, NULL, 0 };
 		map_puts(&t->index, clean, t->nfile++);
 		for (char *slash = strchr(clean, '/'); slash;
-			slash = strchr(slash + 1, '/'))
+		     slash = strchr(slash + 1, '/'))
 			map_put(&t->folder, clean, (size_t)(slash - clean), 1);
 	}
 	void *copy = xmemdup(data, n);
@@ -335,8 +341,8 @@ void tree_memory_add(struct tree *tree, const char *path, const void *data,
 	f->n = n;
 }
 
-const char *tree_memory_file(const struct tree *tree, size_t i,
-	const void **data, size_t *n)
+const char *tree_memory_file(const struct tree *tree, size_t i, const void **data,
+    size_t *n)
 {
 	const struct memory_tree *t = (const struct memory_tree *)tree;
 	if (tree->ops != &memory_ops)
@@ -350,8 +356,7 @@ const char *tree_memory_file(const struct tree *tree, size_t i,
 
 /* Inputs ------------------------------------------------------------------- */
 
-void inputs_add(struct inputs *inputs, const char *path,
-	const struct sha256 *sha_or_null)
+void inputs_add(struct inputs *inputs, const char *path, const struct sha256 *sha_or_null)
 {
 	if (!inputs)
 		return;
@@ -359,8 +364,8 @@ void inputs_add(struct inputs *inputs, const char *path,
 	size_t known = map_gets(&inputs->index, clean);
 	if (known != MAP_NONE) {
 		const struct input *first = &inputs->input[known];
-		int is_same = first->is_absent == !sha_or_null
-			&& (!sha_or_null || sha256_equal(&first->sha, sha_or_null));
+		int is_same = first->is_absent == !sha_or_null &&
+		    (!sha_or_null || sha256_equal(&first->sha, sha_or_null));
 		if (!is_same && !inputs->changed)
 			inputs->changed = clean;
 		else
@@ -369,9 +374,9 @@ void inputs_add(struct inputs *inputs, const char *path,
 	}
 	map_puts(&inputs->index, clean, inputs->ninput);
 	inputs->input = array_grow(inputs->input, inputs->ninput, &inputs->cap,
-		sizeof *inputs->input);
+	    sizeof *inputs->input);
 	struct input *in = &inputs->input[inputs->ninput++];
-	*in = (struct input) { .path = clean, .is_absent = !sha_or_null };
+	*in = (struct input){ .path = clean, .is_absent = !sha_or_null };
 	if (sha_or_null)
 		in->sha = *sha_or_null;
 }
@@ -381,8 +386,8 @@ void inputs_add_probe(struct inputs *inputs, const char *path)
 	if (!inputs || map_gets(&inputs->probe_index, path) != MAP_NONE)
 		return;
 	map_puts(&inputs->probe_index, path, 1);
-	inputs->probe = array_grow(inputs->probe, inputs->nprobe,
-		&inputs->probe_cap, sizeof *inputs->probe);
+	inputs->probe = array_grow(inputs->probe, inputs->nprobe, &inputs->probe_cap,
+	    sizeof *inputs->probe);
 	inputs->probe[inputs->nprobe++] = xstrdup(path);
 }
 
@@ -390,7 +395,7 @@ void inputs_merge(struct inputs *to, const struct inputs *from)
 {
 	for (size_t i = 0; i < from->ninput; i++)
 		inputs_add(to, from->input[i].path,
-			from->input[i].is_absent ? NULL : &from->input[i].sha);
+		    from->input[i].is_absent ? NULL : &from->input[i].sha);
 	for (size_t i = 0; i < from->nprobe; i++)
 		inputs_add_probe(to, from->probe[i]);
 	if (from->changed && !to->changed)
@@ -415,7 +420,7 @@ void inputs_release(struct inputs *inputs)
 	free(inputs->input);
 	map_release(&inputs->index);
 	map_release(&inputs->probe_index);
-	*inputs = (struct inputs) { 0 };
+	*inputs = (struct inputs){ 0 };
 }
 
 char *path_normalise(const char *path)
@@ -425,7 +430,7 @@ char *path_normalise(const char *path)
 	size_t n = 0;
 	if (root)
 		out[n++] = '/';
-	size_t floor = n;	/* what ".." cannot take away */
+	size_t floor = n; /* what ".." cannot take away */
 	while (*path) {
 		size_t part = strcspn(path, "/");
 		if (part == 2 && path[0] == '.' && path[1] == '.' && n > floor) {

@@ -8,8 +8,12 @@
 static size_t sequence(const unsigned char *p, size_t n)
 {
 	static const unsigned long least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2
-		: p[0] < 0xf0 ? 3 : p[0] < 0xf8 ? 4 : 0;
+	size_t len = p[0] < 0x80 ? 1
+	    : p[0] < 0xc0        ? 0
+	    : p[0] < 0xe0        ? 2
+	    : p[0] < 0xf0        ? 3
+	    : p[0] < 0xf8        ? 4
+				 : 0;
 	if (len < 2)
 		return len;
 	if (len > n)
@@ -20,8 +24,7 @@ static size_t sequence(const unsigned char *p, size_t n)
 			return 0;
 		code = code << 6 | (p[i] & 0x3f);
 	}
-	if (code < least[len] || code > 0x10ffff
-		|| (code >= 0xd800 && code <= 0xdfff))
+	if (code < least[len] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
 		return 0;
 	return len;
 }

@@ -13,9 +13,9 @@
 #define BITS_MAX 8192
 
 void bisect_init(struct bisect *b, const struct walk *walk, const int *class,
-	size_t nclass)
+    size_t nclass)
 {
-	*b = (struct bisect) { .walk = walk, .class = class, .nclass = nclass };
+	*b = (struct bisect){ .walk = walk, .class = class, .nclass = nclass };
 	b->verdict = xcalloc(nclass + 1, 1);
 	b->is_suspect = xcalloc(walk->ncommit + 1, 1);
 	memset(b->is_suspect, 1, walk->ncommit);
@@ -28,7 +28,7 @@ void bisect_release(struct bisect *b)
 {
 	free(b->verdict);
 	free(b->is_suspect);
-	*b = (struct bisect) { 0 };
+	*b = (struct bisect){ 0 };
 }
 
 static enum verdict verdict_of(const struct bisect *b, size_t i)
@@ -78,8 +78,8 @@ void bisect_judge(struct bisect *b, int class, enum verdict verdict)
 	b->nskip = verdict == VERDICT_SKIP ? b->nskip + 1 : 0;
 	drop_good(b);
 	for (size_t i = n; i-- > 0;)
-		if (b->is_suspect[i] && verdict_of(b, i) == VERDICT_BAD
-				&& (int)i != b->bad)
+		if (b->is_suspect[i] && verdict_of(b, i) == VERDICT_BAD &&
+		    (int)i != b->bad)
 			move_bad(b, i);
 	b->nsuspect = 0;
 	for (size_t i = 0; i < n; i++)
@@ -137,8 +137,8 @@ static int *measure(const struct bisect *b, const int *bit, size_t nclass)
 		if (!b->is_suspect[i])
 			continue;
 		for (size_t k = 0; k < c->nparent; k++) {
-			const uint64_t *from = set +
-				(size_t)w->parent[c->parent + k] * nword;
+			const uint64_t *from =
+			    set + (size_t)w->parent[c->parent + k] * nword;
 			for (size_t word = 0; word < nword; word++)
 				own[word] |= from[word];
 		}
@@ -186,8 +186,7 @@ int bisect_next(struct bisect *b)
 	if (nclass) {
 		int *distance = measure(b, bit, nclass);
 		for (size_t i = 0; i < b->walk->ncommit; i++)
-			if (distance[i] > 0
-					&& (best < 0 || distance[i] > distance[best]))
+			if (distance[i] > 0 && (best < 0 || distance[i] > distance[best]))
 				best = (int)i;
 		if (b->nskip)
 			best = skip_away(b, distance);

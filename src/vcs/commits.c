@@ -57,17 +57,16 @@ static void load_replacements(struct repo *r)
 	git_reference_iterator *all;
 	git_reference *ref;
 	size_t n = 0, cap = 0;
-	if (!wants_replacements(r) || git_reference_iterator_glob_new(&all, r->git,
-			"refs/replace/*") < 0)
+	if (!wants_replacements(r) ||
+	    git_reference_iterator_glob_new(&all, r->git, "refs/replace/*") < 0)
 		return;
 	while (git_reference_next(&ref, all) == 0) {
 		git_oid id;
 		const git_oid *to = git_reference_target(ref);
 		const char *name = git_reference_name(ref) + strlen(prefix);
-		if (to && strlen(name) == GIT_OID_HEXSZ
-				&& !git_oid_fromstr(&id, name)) {
-			r->replacement = array_grow(r->replacement, n, &cap,
-				sizeof *r->replacement);
+		if (to && strlen(name) == GIT_OID_HEXSZ && !git_oid_fromstr(&id, name)) {
+			r->replacement =
+			    array_grow(r->replacement, n, &cap, sizeof *r->replacement);
 			r->replacement[n] = *to;
 			map_put(&r->replaced, id.id, GIT_OID_RAWSZ, n++);
 		}
@@ -104,8 +103,8 @@ static int is_partial(struct repo *r)
 	if (git_repository_config_snapshot(&config, r->git) < 0)
 		return 0;
 	if (git_config_iterator_glob_new(&all, config,
-			"^(remote\\..*\\.(promisor|partialclonefilter)"
-			"|extensions\\.partialclone)$") == 0) {
+		"^(remote\\..*\\.(promisor|partialclonefilter)"
+		"|extensions\\.partialclone)$") == 0) {
 		found = git_config_next(&entry, all) == 0;
 		git_config_iterator_free(all);
 	}
@@ -113,36 +112,39 @@ static int is_partial(struct repo *r)
 	return found;
 }
 
-int repo_missing(struct repo *r, struct err *err, const char *what,
-	const git_oid *id)
+int repo_missing(struct repo *r, struct err *err, const char *what, const git_oid *id)
 {
 	const git_error *last = git_error_last();
-	char *reason = xstrdup(last && last->message ? last->message :
-		"no reason given");
+	char *reason = xstrdup(last && last->message ? last->message : "no reason given");
 	char *hex = xstrndup(git_oid_tostr_s(id), GIT_OID_HEXSZ);
 	if (is_partial(r))
-		err_set(err, STATUS_MACHINE, "%s %s is not in this partial clone: "
-			"'git fetch --refetch --no-filter' gets all that is "
-			"missing", what, hex);
+		err_set(err, STATUS_MACHINE,
+		    "%s %s is not in this partial clone: "
+		    "'git fetch --refetch --no-filter' gets all that is "
+		    "missing",
+		    what, hex);
 	else if (r->is_shallow)
-		err_set(err, STATUS_MACHINE, "%s %s is not in this shallow clone: "
-			"'git fetch --unshallow' gets the rest", what, hex);
+		err_set(err, STATUS_MACHINE,
+		    "%s %s is not in this shallow clone: "
+		    "'git fetch --unshallow' gets the rest",
+		    what, hex);
 	else
-		err_set(err, STATUS_MACHINE, "cannot read %s %s (%s): 'git fsck' "
-			"says what the repository has lost", what, hex, reason);
+		err_set(err, STATUS_MACHINE,
+		    "cannot read %s %s (%s): 'git fsck' "
+		    "says what the repository has lost",
+		    what, hex, reason);
 	free(hex);
 	free(reason);
 	return -1;
 }
 
 /* "tree ID\n", "parent ID\n": 1 and the id, with *p behind it. */
-static int take_id(const char **p, const char *end, const char *word,
-	git_oid *out)
+static int take_id(const char **p, const char *end, const char *word, git_oid *out)
 {
 	size_t n = strlen(word);
-	if ((size_t)(end - *p) < n + GIT_OID_HEXSZ + 1 || memcmp(*p, word, n) != 0
-			|| (*p)[n + GIT_OID_HEXSZ] != '\n'
-			|| git_oid_fromstrn(out, *p + n, GIT_OID_HEXSZ) < 0)
+	if ((size_t)(end - *p) < n + GIT_OID_HEXSZ + 1 || memcmp(*p, word, n) != 0 ||
+	    (*p)[n + GIT_OID_HEXSZ] != '\n' ||
+	    git_oid_fromstrn(out, *p + n, GIT_OID_HEXSZ) < 0)
 		return 0;
 	*p += n + GIT_OID_HEXSZ + 1;
 	return 1;
@@ -176,7 +178,7 @@ static git_time_t take_time(const char *p, const char *end)
  * does, a walk relies on the checksums of the packs.
  */
 static int read_object(struct repo *r, const git_oid *id, git_odb_object **out,
-	struct err *err)
+    struct err *err)
 {
 	*out = NULL;
 	if (!r->odb && git_repository_odb(&r->odb, r->git) < 0)
@@ -216,7 +218,7 @@ char *repo_read_summary(struct repo *r, const git_oid *id, struct err *err)
 }
 
 int repo_read_commit(struct repo *r, const git_oid *id, struct commit_info *out,
-	struct err *err)
+    struct err *err)
 {
 	git_odb_object *object;
 	git_oid parent;
@@ -226,20 +228,20 @@ int repo_read_commit(struct repo *r, const git_oid *id, struct commit_info *out,
 		return -1;
 	const char *p = git_odb_object_data(object);
 	const char *end = p + git_odb_object_size(object);
-	if (git_odb_object_type(object) != GIT_OBJECT_COMMIT
-			|| !take_id(&p, end, "tree ", &out->tree)) {
+	if (git_odb_object_type(object) != GIT_OBJECT_COMMIT ||
+	    !take_id(&p, end, "tree ", &out->tree)) {
 		git_odb_object_free(object);
 		return err_set(err, STATUS_MACHINE, "%s is not a whole commit",
-			git_oid_tostr_s(id));
+		    git_oid_tostr_s(id));
 	}
-	int is_end = r->is_shallow &&
-		map_get(&r->shallow, id->id, GIT_OID_RAWSZ) != MAP_NONE;
+	int is_end =
+	    r->is_shallow && map_get(&r->shallow, id->id, GIT_OID_RAWSZ) != MAP_NONE;
 	while (take_id(&p, end, "parent ", &parent)) {
 		out->is_cut |= is_end;
 		if (is_end)
 			continue;
-		out->parent = array_grow(out->parent, out->nparent, &out->cap,
-			sizeof *out->parent);
+		out->parent =
+		    array_grow(out->parent, out->nparent, &out->cap, sizeof *out->parent);
 		out->parent[out->nparent++] = parent;
 	}
 	out->time = take_time(p, end);
@@ -250,11 +252,11 @@ int repo_read_commit(struct repo *r, const git_oid *id, struct commit_info *out,
 void commit_info_release(struct commit_info *c)
 {
 	free(c->parent);
-	*c = (struct commit_info) { 0 };
+	*c = (struct commit_info){ 0 };
 }
 
 int repo_lookup_commit(struct repo *r, const git_oid *id, git_commit **out,
-	struct err *err)
+    struct err *err)
 {
 	if (git_commit_lookup(out, r->git, repo_replaced(r, id)) < 0)
 		return repo_missing(r, err, "commit", id);

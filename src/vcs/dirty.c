@@ -10,8 +10,8 @@
 
 /* A submodule that was asked for: its own repository, at the pinned commit. */
 struct submodule {
-	char *path;		/* from the top */
-	struct repo *repo;	/* null: it is not checked out, or cannot be read */
+	char *path;        /* from the top */
+	struct repo *repo; /* null: it is not checked out, or cannot be read */
 };
 
 void repo_close_submodules(struct repo *r)
@@ -34,22 +34,21 @@ static struct repo *find_submodule(struct repo *r, const char *path)
 		char *root = fs_join(r->workdir, path);
 		char *git = fs_join(root, ".git");
 		/* Without one of its own, the search would end with ours. */
-		if (fs_exists(git) && repo_open_at(root, 0, r->cache, &sub,
-				&err) < 0)
+		if (fs_exists(git) && repo_open_at(root, 0, r->cache, &sub, &err) < 0)
 			log_verbose("submodule '%s': %s", path, err.message);
 		free(git);
 		free(root);
 	}
 	err_release(&err);
-	r->submodule = xreallocarray(r->submodule, r->nsubmodule + 1,
-		sizeof *r->submodule);
-	r->submodule[r->nsubmodule++] = (struct submodule) { xstrdup(path), sub };
+	r->submodule =
+	    xreallocarray(r->submodule, r->nsubmodule + 1, sizeof *r->submodule);
+	r->submodule[r->nsubmodule++] = (struct submodule){ xstrdup(path), sub };
 	return sub;
 }
 
 /* Against the commit that the superproject's HEAD pins, not the one checked out. */
 static int is_dirty_in_submodule(struct repo *r, const struct view_entry *e,
-	const struct input *input, struct err *err)
+    const struct input *input, struct err *err)
 {
 	struct err lost = ERR_INIT;
 	struct repo *sub = find_submodule(r, e->path);
@@ -83,16 +82,16 @@ static int index_vouches(struct repo *r, const struct view_entry *e)
 	const git_index_entry *entry = git_index_get_bypath(index, e->path, 0);
 	char *path = fs_join(r->workdir, e->path);
 	const char *file = git_index_path(index);
-	if (entry && file && git_oid_equal(&entry->id, &e->id)
-			&& lstat(path, &st) == 0 && stat(file, &own) == 0)
-		ok = entry->file_size == (uint32_t)st.st_size
-			&& entry->mtime.seconds == (int32_t)st.st_mtim.tv_sec
-			&& (!entry->mtime.nanoseconds
-			|| entry->mtime.nanoseconds == (uint32_t)st.st_mtim.tv_nsec)
-			/* written in the same moment as the index: nobody knows */
-			&& (own.st_mtim.tv_sec > st.st_mtim.tv_sec
-			|| (own.st_mtim.tv_sec == st.st_mtim.tv_sec
-			&& own.st_mtim.tv_nsec > st.st_mtim.tv_nsec));
+	if (entry && file && git_oid_equal(&entry->id, &e->id) && lstat(path, &st) == 0 &&
+	    stat(file, &own) == 0)
+		ok = entry->file_size == (uint32_t)st.st_size &&
+		    entry->mtime.seconds == (int32_t)st.st_mtim.tv_sec &&
+		    (!entry->mtime.nanoseconds ||
+			entry->mtime.nanoseconds == (uint32_t)st.st_mtim.tv_nsec)
+		    /* written in the same moment as the index: nobody knows */
+		    && (own.st_mtim.tv_sec > st.st_mtim.tv_sec ||
+			   (own.st_mtim.tv_sec == st.st_mtim.tv_sec &&
+			       own.st_mtim.tv_nsec > st.st_mtim.tv_nsec));
 	free(path);
 	git_index_free(index);
 	return ok;
@@ -108,8 +107,8 @@ static int is_dirty_by_filter(struct repo *r, const struct view_entry *e)
 		return 0;
 	if (!r->has_warned)
 		log_warn("'%s' is %s: it counts as changed unless git's index "
-			"says otherwise ('git status' brings it up to date)",
-			e->path, what);
+			 "says otherwise ('git status' brings it up to date)",
+		    e->path, what);
 	r->has_warned = 1;
 	return 1;
 }

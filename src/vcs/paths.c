@@ -10,21 +10,21 @@
 /* A part of a path. */
 struct part {
 	char *name;
-	char *path;		/* from the project's root; null above it */
-	int is_wanted;		/* a path ends here */
-	size_t *child;		/* indices of part[] */
+	char *path;    /* from the project's root; null above it */
+	int is_wanted; /* a path ends here */
+	size_t *child; /* indices of part[] */
 	size_t nchild, cap;
-	struct map known;	/* id of a folder here -> index of hash[] */
+	struct map known; /* id of a folder here -> index of hash[] */
 };
 
 struct paths {
 	struct repo *repo;
-	struct part *part;	/* [0] is the repository's top */
+	struct part *part; /* [0] is the repository's top */
 	size_t npart, cap;
-	struct sha256 *hash;	/* of folders met before */
+	struct sha256 *hash; /* of folders met before */
 	size_t nhash, hash_cap;
-	struct sha256 settings;	/* what else decides about bytes */
-	struct commit_info commit;	/* the last */
+	struct sha256 settings;    /* what else decides about bytes */
+	struct commit_info commit; /* the last */
 };
 
 /* Which filters are programs: their files cannot be read here. */
@@ -79,13 +79,13 @@ static void hash_settings(struct paths *p)
 	add_settings(p->repo, &text);
 	for (size_t i = 0; i < p->npart; i++)
 		buf_addf(&text, "%d %s\n", p->part[i].is_wanted,
-			p->part[i].path ? p->part[i].path : "");
+		    p->part[i].path ? p->part[i].path : "");
 	sha256_of(text.data, text.len, &p->settings);
 	buf_release(&text);
 }
 
-static size_t add_part(struct paths *p, size_t parent, const char *name,
-	size_t n, const char *path)
+static size_t add_part(struct paths *p, size_t parent, const char *name, size_t n,
+    const char *path)
 {
 	for (size_t i = 0; i < p->part[parent].nchild; i++) {
 		size_t c = p->part[parent].child[i];
@@ -94,7 +94,7 @@ static size_t add_part(struct paths *p, size_t parent, const char *name,
 	}
 	p->part = array_grow(p->part, p->npart, &p->cap, sizeof *p->part);
 	size_t at = p->npart++;
-	p->part[at] = (struct part) { .name = xstrndup(name, n),
+	p->part[at] = (struct part){ .name = xstrndup(name, n),
 		.path = path ? xstrdup(path) : NULL };
 	struct part *up = &p->part[parent];
 	up->child = array_grow(up->child, up->nchild, &up->cap, sizeof *up->child);
@@ -103,8 +103,7 @@ static size_t add_part(struct paths *p, size_t parent, const char *name,
 }
 
 /* Adds a path below a part; the last part's index. */
-static size_t add_path(struct paths *p, size_t at, const char *path,
-	int is_project)
+static size_t add_path(struct paths *p, size_t at, const char *path, int is_project)
 {
 	for (const char *s = path; *s;) {
 		size_t n = strcspn(s, "/");
@@ -122,7 +121,7 @@ struct paths *paths_new(struct repo *r, const char *const *path, size_t npath)
 	struct paths *p = xcalloc(1, sizeof *p);
 	p->repo = r;
 	p->part = array_grow(p->part, 0, &p->cap, sizeof *p->part);
-	p->part[p->npart++] = (struct part) { .name = xstrdup("") };
+	p->part[p->npart++] = (struct part){ .name = xstrdup("") };
 	size_t root = add_path(p, 0, r->prefix, 0);
 	for (size_t i = 0; i < npath; i++) {
 		if (strncmp(path[i], "..", 2) == 0)
@@ -161,7 +160,7 @@ void paths_free(struct paths *p)
 struct hashing {
 	struct paths *paths;
 	const git_oid *commit;
-	int has_link;		/* what was met depends on more than the folder */
+	int has_link; /* what was met depends on more than the folder */
 	struct err *err;
 };
 
@@ -192,7 +191,7 @@ static int hash_linked(struct hashing *h, size_t at, struct buf *out)
 }
 
 static int hash_folder(struct hashing *h, size_t at, const git_oid *id,
-	struct sha256 *out)
+    struct sha256 *out)
 {
 	struct paths *p = h->paths;
 	git_tree *tree;
@@ -206,13 +205,11 @@ static int hash_folder(struct hashing *h, size_t at, const git_oid *id,
 	h->has_link = 0;
 	if (git_tree_lookup(&tree, p->repo->bare, repo_replaced(p->repo, id)) < 0) {
 		repo_missing(p->repo, h->err, "tree", id);
-		return err_wrap(h->err, "in commit %.7s",
-			git_oid_tostr_s(h->commit));
+		return err_wrap(h->err, "in commit %.7s", git_oid_tostr_s(h->commit));
 	}
 	for (size_t i = 0; i < p->part[at].nchild; i++) {
 		size_t c = p->part[at].child[i];
-		const git_tree_entry *e = git_tree_entry_byname(tree,
-			p->part[c].name);
+		const git_tree_entry *e = git_tree_entry_byname(tree, p->part[c].name);
 		buf_addf(&text, "%zu ", i);
 		if (!e)
 			continue;
@@ -236,8 +233,7 @@ static int hash_folder(struct hashing *h, size_t at, const git_oid *id,
 	}
 	sha256_of(text.data, text.len, out);
 	if (!h->has_link) {
-		p->hash = array_grow(p->hash, p->nhash, &p->hash_cap,
-			sizeof *p->hash);
+		p->hash = array_grow(p->hash, p->nhash, &p->hash_cap, sizeof *p->hash);
 		map_put(&p->part[at].known, id->id, GIT_OID_RAWSZ, p->nhash);
 		p->hash[p->nhash++] = *out;
 	}
@@ -250,13 +246,13 @@ out:
 }
 
 int paths_hash(struct paths *p, const char *commit_id, struct sha256 *out,
-	struct err *err)
+    struct err *err)
 {
 	git_oid id;
 	struct sha256 pair[2] = { p->settings };
 	struct buf text = BUF_INIT;
-	if (repo_parse_id(commit_id, &id, err) < 0
-			|| repo_read_commit(p->repo, &id, &p->commit, err) < 0)
+	if (repo_parse_id(commit_id, &id, err) < 0 ||
+	    repo_read_commit(p->repo, &id, &p->commit, err) < 0)
 		return -1;
 	struct hashing h = { p, &id, 0, err };
 	int rc = hash_folder(&h, 0, &p->commit.tree, &pair[1]);

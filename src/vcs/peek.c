@@ -16,9 +16,9 @@
  * otherwise is left to libgit2.
  */
 
-#define MAX_REF 4096		/* a file with one line */
-#define MAX_PACKED (64u << 20)	/* a million refs */
-#define MAX_DEPTH 5		/* git's own limit for symbolic refs */
+#define MAX_REF 4096           /* a file with one line */
+#define MAX_PACKED (64u << 20) /* a million refs */
+#define MAX_DEPTH 5            /* git's own limit for symbolic refs */
 
 /* The file's text without its last line end; null when there is none. */
 static char *read_line(const char *dir, const char *name)
@@ -27,9 +27,9 @@ static char *read_line(const char *dir, const char *name)
 	struct buf text = BUF_INIT;
 	struct err err = ERR_INIT;
 	struct stat st;
-	int ok = !stat(path, &st) && S_ISREG(st.st_mode)
-		&& !fs_read(path, MAX_REF, &text, &err)
-		&& !memchr(buf_str(&text), '\0', text.len);
+	int ok = !stat(path, &st) && S_ISREG(st.st_mode) &&
+	    !fs_read(path, MAX_REF, &text, &err) &&
+	    !memchr(buf_str(&text), '\0', text.len);
 	free(path);
 	err_release(&err);
 	if (!ok) {

@@ -17,7 +17,10 @@ struct commit_tree {
 
 /* What libgit2 1.5 does not know but need not: none changes how we read. */
 static const char *extension[] = {
-	"worktreeconfig", "preciousobjects", "relativeworktrees", "partialclone"
+	"worktreeconfig",
+	"preciousobjects",
+	"relativeworktrees",
+	"partialclone",
 };
 
 static void note_head(struct repo *r, const git_oid *id);
@@ -27,7 +30,7 @@ static int start(struct err *err)
 	if (git_libgit2_init() < 0)
 		return view_fail(err, STATUS_MACHINE, "cannot start libgit2");
 	if (git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extension,
-			sizeof extension / sizeof *extension) < 0) {
+		sizeof extension / sizeof *extension) < 0) {
 		view_fail(err, STATUS_MACHINE, "cannot set up libgit2");
 		git_libgit2_shutdown();
 		return -1;
@@ -65,8 +68,9 @@ static int explain_open(const char *root, int code, struct err *err)
 	if (code == GIT_EOWNER) {
 		char *folder = owned_folder(root);
 		err_set(err, STATUS_MACHINE,
-			"the git repository at '%s' belongs to another user; if you trust it:"
-			" git config --global --add safe.directory '%s'", folder, folder);
+		    "the git repository at '%s' belongs to another user; if you trust it:"
+		    " git config --global --add safe.directory '%s'",
+		    folder, folder);
 		free(folder);
 		return -1;
 	}
@@ -74,19 +78,22 @@ static int explain_open(const char *root, int code, struct err *err)
 		name += strlen(unknown);
 	if (name && strncmp(name, "objectformat", 12) == 0)
 		return err_set(err, STATUS_MACHINE,
-			"the git repository of '%s' uses SHA-256 ids, which libgit2 cannot"
-			" read; a clone in the SHA-1 format can be used", root);
+		    "the git repository of '%s' uses SHA-256 ids, which libgit2 cannot"
+		    " read; a clone in the SHA-1 format can be used",
+		    root);
 	if (name && strncmp(name, "refstorage", 10) == 0)
 		return err_set(err, STATUS_MACHINE,
-			"the git repository of '%s' keeps its refs in a format that libgit2"
-			" cannot read; 'git refs migrate --ref-format=files' changes it", root);
+		    "the git repository of '%s' keeps its refs in a format that libgit2"
+		    " cannot read; 'git refs migrate --ref-format=files' changes it",
+		    root);
 	if (name)
 		return err_set(err, STATUS_MACHINE,
-			"the git repository of '%s' uses the extension '%s', which libgit2"
-			" does not know; see 'extensions.%s' in git-config(1) for how to do"
-			" without it", root, name, name);
+		    "the git repository of '%s' uses the extension '%s', which libgit2"
+		    " does not know; see 'extensions.%s' in git-config(1) for how to do"
+		    " without it",
+		    root, name, name);
 	return view_fail(err, STATUS_MACHINE, "cannot open the git repository of '%s'",
-		root);
+	    root);
 }
 
 /*
@@ -97,17 +104,20 @@ static int explain_absent(const char *root, struct err *err)
 {
 	int rc = 0;
 	if (getenv("GIT_DIR"))
-		return err_set(err, STATUS_MACHINE, "GIT_DIR is set, and '%s' is "
-			"not a git repository", getenv("GIT_DIR"));
+		return err_set(err, STATUS_MACHINE,
+		    "GIT_DIR is set, and '%s' is "
+		    "not a git repository",
+		    getenv("GIT_DIR"));
 	char *folder = xstrdup(root);
 	while (!rc) {
 		struct stat st;
 		char *file = fs_join(folder, ".git");
 		if (!lstat(file, &st) && S_ISREG(st.st_mode))
 			rc = err_set(err, STATUS_MACHINE,
-				"'%s' does not lead to a git repository; 'git "
-				"worktree repair' in the main work tree "
-				"repairs a worktree that was moved", file);
+			    "'%s' does not lead to a git repository; 'git "
+			    "worktree repair' in the main work tree "
+			    "repairs a worktree that was moved",
+			    file);
 		free(file);
 		char *parent = fs_dirname(folder);
 		int is_top = strcmp(parent, folder) == 0;
@@ -125,8 +135,7 @@ static int explain_absent(const char *root, struct err *err)
  * work tree. A bare repository, given itself or by a .git in the root, is a
  * project whose root is the top of its commits.
  */
-static char *find_prefix(const char *root, git_repository *git,
-	const char *workdir)
+static char *find_prefix(const char *root, git_repository *git, const char *workdir)
 {
 	if (workdir) {
 		size_t n = strlen(workdir);
@@ -173,13 +182,12 @@ static int may_have_repository(const char *root)
 }
 
 /* Opens it; *is_trusted when another's is only by a rule that libgit2 lacks. */
-static int open_git(const char *root, int has_env, git_repository **out,
-	int *is_trusted)
+static int open_git(const char *root, int has_env, git_repository **out, int *is_trusted)
 {
 	int code = repo_open_git(root, has_env, out);
 	/* libgit2 1.5 looks for safe.directory and takes its absence for ours. */
-	if (code == GIT_ENOTFOUND && git_error_last()
-			&& strstr(git_error_last()->message, "safe.directory"))
+	if (code == GIT_ENOTFOUND && git_error_last() &&
+	    strstr(git_error_last()->message, "safe.directory"))
 		code = GIT_EOWNER;
 	if (code != GIT_EOWNER)
 		return code;
@@ -194,14 +202,14 @@ static int open_git(const char *root, int has_env, git_repository **out,
 	return code;
 }
 
-int repo_open(const char *project_root, const struct repo_cache *cache,
-	struct repo **out, struct err *err)
+int repo_open(const char *project_root, const struct repo_cache *cache, struct repo **out,
+    struct err *err)
 {
 	return repo_open_at(project_root, 1, cache, out, err);
 }
 
-int repo_open_at(const char *project_root, int has_env,
-	const struct repo_cache *cache, struct repo **out, struct err *err)
+int repo_open_at(const char *project_root, int has_env, const struct repo_cache *cache,
+    struct repo **out, struct err *err)
 {
 	int rc = -1;
 	git_index *none = NULL;
@@ -219,7 +227,7 @@ int repo_open_at(const char *project_root, int has_env,
 		free(root);
 		return -1;
 	}
-	r = xcalloc(1, sizeof *r);	/* from here on repo_close balances start */
+	r = xcalloc(1, sizeof *r); /* from here on repo_close balances start */
 	r->cache = cache;
 	int is_trusted = 0;
 	int code = open_git(root, has_env, &r->git, &is_trusted);
@@ -235,7 +243,7 @@ int repo_open_at(const char *project_root, int has_env,
 		r->workdir = realpath(git_repository_workdir(r->git), NULL);
 		if (!r->workdir) {
 			err_errno(err, STATUS_MACHINE, "cannot open the work tree '%s'",
-				git_repository_workdir(r->git));
+			    git_repository_workdir(r->git));
 			goto out;
 		}
 	}
@@ -247,9 +255,8 @@ int repo_open_at(const char *project_root, int has_env,
 	git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, !is_trusted);
 	code = git_repository_open_bare(&r->bare, git_repository_commondir(r->git));
 	git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1);
-	if (code < 0 || repo_add_config(r->git) < 0 || repo_add_config(r->bare) < 0
-			|| git_index_new(&none) < 0
-			|| git_repository_set_index(r->bare, none) < 0) {
+	if (code < 0 || repo_add_config(r->git) < 0 || repo_add_config(r->bare) < 0 ||
+	    git_index_new(&none) < 0 || git_repository_set_index(r->bare, none) < 0) {
 		explain_open(root, GIT_ERROR, err);
 		goto out;
 	}
@@ -289,11 +296,11 @@ int repo_enter(struct repo *r, const char *folder, struct err *err)
 	char *prefix = path_normalise(joined);
 
 	free(joined);
-	if (*folder == '/' || strncmp(prefix, "../", 3) == 0
-			|| strcmp(prefix, "..") == 0) {
+	if (*folder == '/' || strncmp(prefix, "../", 3) == 0 ||
+	    strcmp(prefix, "..") == 0) {
 		free(prefix);
-		return err_set(err, STATUS_INPUT,
-			"'%s' is outside the git repository", folder);
+		return err_set(err, STATUS_INPUT, "'%s' is outside the git repository",
+		    folder);
 	}
 	free(r->prefix);
 	r->prefix = prefix;
@@ -312,12 +319,19 @@ const char *repo_workdir(const struct repo *r)
 /* Length of the UTF-8 sequence (RFC 3629) at s, 0 when it is none. */
 static size_t utf8_length(const unsigned char *s)
 {
-	static const struct { unsigned char low, high, first, last; size_t n; } row[] = {
-		{ 0x00, 0x7f, 0, 0, 1 }, { 0xc2, 0xdf, 0x80, 0xbf, 2 },
-		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 }, { 0xe1, 0xec, 0x80, 0xbf, 3 },
-		{ 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
-		{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 },
-		{ 0xf4, 0xf4, 0x80, 0x8f, 4 }
+	static const struct {
+		unsigned char low, high, first, last;
+		size_t n;
+	} row[] = {
+		{ 0x00, 0x7f, 0, 0, 1 },
+		{ 0xc2, 0xdf, 0x80, 0xbf, 2 },
+		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 },
+		{ 0xe1, 0xec, 0x80, 0xbf, 3 },
+		{ 0xed, 0xed, 0x80, 0x9f, 3 },
+		{ 0xee, 0xef, 0x80, 0xbf, 3 },
+		{ 0xf0, 0xf0, 0x90, 0xbf, 4 },
+		{ 0xf1, 0xf3, 0x80, 0xbf, 4 },
+		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		if (s[0] < row[i].low || s[0] > row[i].high)
@@ -340,7 +354,7 @@ char *repo_clean_text(const char *text)
 		if (n)
 			buf_add(&out, s, n);
 		else
-			buf_addstr(&out, "\xef\xbf\xbd");	/* U+FFFD */
+			buf_addstr(&out, "\xef\xbf\xbd"); /* U+FFFD */
 		s += n ? n : 1;
 	}
 	return buf_detach(&out);
@@ -350,14 +364,13 @@ char *repo_iso8601(git_time_t seconds, int offset)
 {
 	struct tm tm;
 	time_t local = (time_t)(seconds + (git_time_t)offset * 60);
-	if (offset <= -24 * 60 || offset >= 24 * 60 || !gmtime_r(&local, &tm)
-			|| tm.tm_year < -1900 || tm.tm_year > 9999 - 1900)
-		return xstrdup("1970-01-01T00:00:00+00:00");	/* as git takes bad dates */
+	if (offset <= -24 * 60 || offset >= 24 * 60 || !gmtime_r(&local, &tm) ||
+	    tm.tm_year < -1900 || tm.tm_year > 9999 - 1900)
+		return xstrdup("1970-01-01T00:00:00+00:00"); /* as git takes bad dates */
 	int minutes = abs(offset);
-	return xasprintf("%04d-%02d-%02dT%02d:%02d:%02d%c%02d:%02d",
-		tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-		tm.tm_min, tm.tm_sec, offset < 0 ? '-' : '+',
-		minutes / 60, minutes % 60);
+	return xasprintf("%04d-%02d-%02dT%02d:%02d:%02d%c%02d:%02d", tm.tm_year + 1900,
+	    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+	    offset < 0 ? '-' : '+', minutes / 60, minutes % 60);
 }
 
 /* As "git describe --tags --always"; the short id where history is cut off. */
@@ -370,14 +383,14 @@ static char *describe(git_commit *commit)
 		.version = GIT_DESCRIBE_OPTIONS_VERSION,
 		.max_candidates_tags = GIT_DESCRIBE_DEFAULT_MAX_CANDIDATES_TAGS,
 		.describe_strategy = GIT_DESCRIBE_TAGS,
-		.show_commit_oid_as_fallback = 1
+		.show_commit_oid_as_fallback = 1,
 	};
 	git_describe_format_options format = {
 		.version = GIT_DESCRIBE_FORMAT_OPTIONS_VERSION,
-		.abbreviated_size = GIT_DESCRIBE_DEFAULT_ABBREVIATED_SIZE
+		.abbreviated_size = GIT_DESCRIBE_DEFAULT_ABBREVIATED_SIZE,
 	};
-	if (git_describe_commit(&result, (git_object *)commit, &opts) == 0
-			&& git_describe_format(&text, result, &format) == 0)
+	if (git_describe_commit(&result, (git_object *)commit, &opts) == 0 &&
+	    git_describe_format(&text, result, &format) == 0)
 		out = repo_clean_text(text.ptr);
 	git_buf_dispose(&text);
 	git_describe_result_free(result);
@@ -392,8 +405,7 @@ static char *describe(git_commit *commit)
 }
 
 /* id differs from the commit's own when it was replaced. */
-static void fill_commit(const git_oid *id, git_commit *commit,
-	struct repo_commit *out)
+static void fill_commit(const git_oid *id, git_commit *commit, struct repo_commit *out)
 {
 	const git_signature *who = git_commit_committer(commit);
 	const char *summary = git_commit_summary(commit);
@@ -418,8 +430,7 @@ void repo_commit_release(struct repo_commit *c)
  * The commit that HEAD is at: 1, or 0 without commits. *ref (may be null) is
  * what HEAD resolves to, if anything.
  */
-int repo_find_head(struct repo *r, git_oid *id, git_reference **ref,
-	struct err *err)
+int repo_find_head(struct repo *r, git_oid *id, git_reference **ref, struct err *err)
 {
 	git_reference *head = NULL;
 	git_object *commit = NULL;
@@ -502,14 +513,14 @@ out:
 }
 
 int repo_resolve(struct repo *r, const char *rev, struct repo_commit *out,
-	struct err *err)
+    struct err *err)
 {
 	git_oid id;
 	git_commit *commit;
 
 	*out = (struct repo_commit){ 0 };
-	if (repo_find_commit(r, rev, &id, err) < 0
-			|| repo_lookup_commit(r, &id, &commit, err) < 0)
+	if (repo_find_commit(r, rev, &id, err) < 0 ||
+	    repo_lookup_commit(r, &id, &commit, err) < 0)
 		return -1;
 	fill_commit(&id, commit, out);
 	git_commit_free(commit);
@@ -529,17 +540,17 @@ static int visit_tag(const char *name, git_oid *id, void *data)
 	char hex[GIT_OID_HEXSZ + 1];
 
 	(void)name;
-	if (git_object_lookup(&object, walk->repo->git, id, GIT_OBJECT_ANY) == 0
-		&& git_object_peel(&commit, object, GIT_OBJECT_COMMIT) == 0)
-		walk->each(walk->data, git_oid_tostr(hex, sizeof hex,
-			git_object_id(commit)));
+	if (git_object_lookup(&object, walk->repo->git, id, GIT_OBJECT_ANY) == 0 &&
+	    git_object_peel(&commit, object, GIT_OBJECT_COMMIT) == 0)
+		walk->each(walk->data,
+		    git_oid_tostr(hex, sizeof hex, git_object_id(commit)));
 	git_object_free(commit);
 	git_object_free(object);
 	return 0;
 }
 
 int repo_each_tag(struct repo *r, void (*each)(void *data, const char *commit),
-	void *data, struct err *err)
+    void *data, struct err *err)
 {
 	struct tag_walk walk = { r, each, data };
 
@@ -551,8 +562,7 @@ int repo_each_tag(struct repo *r, void (*each)(void *data, const char *commit),
 int repo_parse_id(const char *commit_id, git_oid *out, struct err *err)
 {
 	if (strlen(commit_id) != GIT_OID_HEXSZ || git_oid_fromstr(out, commit_id) < 0)
-		return err_set(err, STATUS_INPUT, "'%s' is not a commit id",
-			commit_id);
+		return err_set(err, STATUS_INPUT, "'%s' is not a commit id", commit_id);
 	return 0;
 }
 
@@ -572,7 +582,7 @@ static struct view *view_of(struct tree *tree)
 
 /* view_find, where an LFS pointer is no file. */
 static int find(struct tree *tree, const char *path, struct view_entry *e,
-	struct err *err)
+    struct err *err)
 {
 	struct sha256 sha;
 	if (view_find(view_of(tree), path, e, err) < 0)
@@ -586,8 +596,9 @@ static int find(struct tree *tree, const char *path, struct view_entry *e,
 	}
 	if (is_lfs) {
 		e->kind = TREE_OTHER;
-		e->what = "a Git LFS pointer; the bytes it stands for are not in the commit"
-			" (check the commit out where 'git lfs' is installed and capture there)";
+		e->what =
+		    "a Git LFS pointer; the bytes it stands for are not in the commit"
+		    " (check the commit out where 'git lfs' is installed and capture there)";
 		return 0;
 	}
 	const char *what = view_filter(view_of(tree), e->path);
@@ -598,8 +609,8 @@ static int find(struct tree *tree, const char *path, struct view_entry *e,
 	return 0;
 }
 
-static int commit_lookup(struct tree *tree, const char *path,
-	enum tree_kind *kind, char **resolved, struct err *err)
+static int commit_lookup(struct tree *tree, const char *path, enum tree_kind *kind,
+    char **resolved, struct err *err)
 {
 	struct view_entry e;
 	*resolved = NULL;
@@ -617,8 +628,8 @@ static int commit_lookup(struct tree *tree, const char *path,
 }
 
 /* A file's entry, or an error that says what else the path is. */
-static int find_file(struct tree *tree, const char *path,
-	struct view_entry *e, struct err *err)
+static int find_file(struct tree *tree, const char *path, struct view_entry *e,
+    struct err *err)
 {
 	if (find(tree, path, e, err) < 0)
 		return -1;
@@ -637,7 +648,7 @@ static int find_file(struct tree *tree, const char *path,
 		break;
 	case TREE_OUTSIDE:
 		err_set(err, STATUS_INPUT, "'%s' in %s leads out of the project", path,
-			tree->name);
+		    tree->name);
 		break;
 	}
 	view_entry_release(e);
@@ -645,7 +656,7 @@ static int find_file(struct tree *tree, const char *path,
 }
 
 static int commit_read(struct tree *tree, const char *resolved, size_t max,
-	struct buf *out, struct err *err)
+    struct buf *out, struct err *err)
 {
 	struct view_entry e;
 	if (find_file(tree, resolved, &e, err) < 0)
@@ -655,8 +666,8 @@ static int commit_read(struct tree *tree, const char *resolved, size_t max,
 	return rc;
 }
 
-static int commit_hash(struct tree *tree, const char *resolved,
-	struct sha256 *out, struct err *err)
+static int commit_hash(struct tree *tree, const char *resolved, struct sha256 *out,
+    struct err *err)
 {
 	struct view_entry e;
 	if (find_file(tree, resolved, &e, err) < 0)
@@ -674,21 +685,22 @@ static void commit_free(struct tree *tree)
 }
 
 static const struct tree_ops commit_ops = {
-	commit_lookup, commit_read, commit_hash, commit_free
+	commit_lookup,
+	commit_read,
+	commit_hash,
+	commit_free,
 };
 
-int repo_tree(struct repo *r, const char *commit_id, struct tree **out,
-	struct err *err)
+int repo_tree(struct repo *r, const char *commit_id, struct tree **out, struct err *err)
 {
 	git_oid id;
 	struct view *view;
 	*out = NULL;
-	if (repo_parse_id(commit_id, &id, err) < 0
-			|| view_open(r, &id, &view, err) < 0)
+	if (repo_parse_id(commit_id, &id, err) < 0 || view_open(r, &id, &view, err) < 0)
 		return -1;
 	if (!view->has_root) {
 		err_set(err, STATUS_INPUT, "commit %.7s has no folder '%s'", commit_id,
-			r->prefix);
+		    r->prefix);
 		view_free(view);
 		return -1;
 	}

@@ -18,7 +18,7 @@
 
 struct revision {
 	struct repo *repo;
-	const char *text;	/* as given */
+	const char *text; /* as given */
 	struct err *err;
 };
 
@@ -37,7 +37,7 @@ struct found {
 
 struct search {
 	struct repo *repo;
-	struct map seen;	/* of all that is reachable */
+	struct map seen; /* of all that is reachable */
 	struct found *found;
 	size_t nfound, cap;
 };
@@ -47,7 +47,7 @@ static void add(struct search *s, const git_oid *id)
 	if (!map_put(&s->seen, id->id, GIT_OID_RAWSZ, s->nfound))
 		return;
 	s->found = array_grow(s->found, s->nfound, &s->cap, sizeof *s->found);
-	s->found[s->nfound] = (struct found) { .id = *id, .order = s->nfound };
+	s->found[s->nfound] = (struct found){ .id = *id, .order = s->nfound };
 	s->nfound++;
 }
 
@@ -60,8 +60,8 @@ static int is_younger(const void *a, const void *b)
 }
 
 /* The youngest commit reachable from those added whose message matches. */
-static int find_message(const struct revision *v, struct search *s,
-	const char *pattern, git_object **out)
+static int find_message(const struct revision *v, struct search *s, const char *pattern,
+    git_object **out)
 {
 	struct commit_info info = { .nparent = 0 };
 	regex_t regex;
@@ -70,8 +70,9 @@ static int find_message(const struct revision *v, struct search *s,
 	*out = NULL;
 	if (pattern[0] == '!') {
 		if (pattern[1] != '-' && pattern[1] != '!')
-			return refuse(v, "begins its text with '!', which git "
-				"reserves ('!!' stands for one)");
+			return refuse(v,
+			    "begins its text with '!', which git "
+			    "reserves ('!!' stands for one)");
 		is_negative = pattern[1] == '-';
 		pattern += is_negative ? 2 : 1;
 	}
@@ -93,10 +94,10 @@ static int find_message(const struct revision *v, struct search *s,
 		const char *message = git_commit_message(commit);
 		int is_match = !regexec(&regex, message ? message : "", 0, NULL, 0);
 		git_commit_free(commit);
-		if (is_match != is_negative && git_object_lookup(out,
-				v->repo->git, &s->found[i].id, GIT_OBJECT_COMMIT) < 0)
-			rc = repo_missing(v->repo, v->err, "commit",
-				&s->found[i].id);
+		if (is_match != is_negative &&
+		    git_object_lookup(out, v->repo->git, &s->found[i].id,
+			GIT_OBJECT_COMMIT) < 0)
+			rc = repo_missing(v->repo, v->err, "commit", &s->found[i].id);
 	}
 	regfree(&regex);
 	commit_info_release(&info);
@@ -124,8 +125,7 @@ static int add_ref(git_reference *ref, void *data)
 }
 
 /* ":/text": of all refs, and HEAD. */
-static int find_anywhere(const struct revision *v, const char *pattern,
-	git_object **out)
+static int find_anywhere(const struct revision *v, const char *pattern, git_object **out)
 {
 	struct search s = { .repo = v->repo };
 	git_reference *head;
@@ -143,34 +143,34 @@ static int find_anywhere(const struct revision *v, const char *pattern,
 /* Names --------------------------------------------------------------------------- */
 
 /* HEAD@{N}: where HEAD itself was, whatever branch it was on. */
-static int find_in_reflog(const struct revision *v, const char *number,
-	git_object **out)
+static int find_in_reflog(const struct revision *v, const char *number, git_object **out)
 {
 	git_reflog *log;
 	git_oid id;
 	char *end;
 	unsigned long n = strtoul(number, &end, 10);
 	if (*end != '}' || end[1])
-		return refuse(v, "asks HEAD's reflog by a date; only numbers are "
-			"known there, as in HEAD@{1}");
+		return refuse(v,
+		    "asks HEAD's reflog by a date; only numbers are "
+		    "known there, as in HEAD@{1}");
 	if (git_reflog_read(&log, v->repo->git, "HEAD") < 0)
 		return view_fail(v->err, STATUS_MACHINE, "cannot read HEAD's reflog");
 	size_t count = git_reflog_entrycount(log);
-	const git_reflog_entry *e = n < count ?
-		git_reflog_entry_byindex(log, n) : NULL;
+	const git_reflog_entry *e = n < count ? git_reflog_entry_byindex(log, n) : NULL;
 	if (e)
 		id = *git_reflog_entry_id_new(e);
 	git_reflog_free(log);
 	if (!e && (n || git_reference_name_to_id(&id, v->repo->git, "HEAD") < 0))
-		return err_set(v->err, STATUS_INPUT, "'%s': the reflog of HEAD "
-			"has only %zu entr%s", v->text, count,
-			count == 1 ? "y" : "ies");
-	return git_object_lookup(out, v->repo->git, &id, GIT_OBJECT_ANY) < 0 ?
-		repo_missing(v->repo, v->err, "object", &id) : 0;
+		return err_set(v->err, STATUS_INPUT,
+		    "'%s': the reflog of HEAD "
+		    "has only %zu entr%s",
+		    v->text, count, count == 1 ? "y" : "ies");
+	return git_object_lookup(out, v->repo->git, &id, GIT_OBJECT_ANY) < 0
+	    ? repo_missing(v->repo, v->err, "object", &id)
+	    : 0;
 }
 
-static int find_name(const struct revision *v, const char *name,
-	git_object **out)
+static int find_name(const struct revision *v, const char *name, git_object **out)
 {
 	char id[41];
 	if (strcmp(name, "@") == 0)
@@ -187,9 +187,10 @@ static int find_name(const struct revision *v, const char *name,
 	if (repo_head_id(v->repo, id, v->err) < 0)
 		return -1;
 	return err_set(v->err, STATUS_INPUT, "unknown revision '%s'%s", v->text,
-		!id[0] ? ": the repository has no commits yet" :
-		v->repo->is_shallow ? "; in a shallow clone, where 'git "
-		"fetch --unshallow' gets the rest" : "");
+	    !id[0]                    ? ": the repository has no commits yet"
+		: v->repo->is_shallow ? "; in a shallow clone, where 'git "
+					"fetch --unshallow' gets the rest"
+				      : "");
 }
 
 /* What stands behind them ---------------------------------------------------------- */
@@ -201,12 +202,12 @@ static int to_commit(const struct revision *v, git_object **object)
 	if (git_object_peel(&commit, *object, GIT_OBJECT_COMMIT) < 0) {
 		/* of a tag, what is tagged */
 		git_object_t type = git_object_type(*object);
-		if (type == GIT_OBJECT_TAG && git_object_peel(&other, *object,
-				GIT_OBJECT_ANY) == 0)
+		if (type == GIT_OBJECT_TAG &&
+		    git_object_peel(&other, *object, GIT_OBJECT_ANY) == 0)
 			type = git_object_type(other);
 		git_object_free(other);
 		return err_set(v->err, STATUS_INPUT, "'%s' is a %s, not a commit",
-			v->text, git_object_type2string(type));
+		    v->text, git_object_type2string(type));
 	}
 	git_object_free(*object);
 	*object = commit;
@@ -214,8 +215,7 @@ static int to_commit(const struct revision *v, git_object **object)
 }
 
 /* n from 1. */
-static int to_parent(const struct revision *v, git_object **object,
-	unsigned long n)
+static int to_parent(const struct revision *v, git_object **object, unsigned long n)
 {
 	struct commit_info info = { .nparent = 0 };
 	git_object *parent = NULL;
@@ -225,16 +225,20 @@ static int to_parent(const struct revision *v, git_object **object,
 	const git_oid *id = git_object_id(*object);
 	rc = repo_read_commit(v->repo, id, &info, v->err);
 	if (rc == 0 && n > info.nparent && info.is_cut)
-		rc = err_set(v->err, STATUS_INPUT, "'%s' goes past %.7s, where "
-			"this shallow clone ends; 'git fetch --unshallow' gets "
-			"the rest", v->text, git_oid_tostr_s(id));
+		rc = err_set(v->err, STATUS_INPUT,
+		    "'%s' goes past %.7s, where "
+		    "this shallow clone ends; 'git fetch --unshallow' gets "
+		    "the rest",
+		    v->text, git_oid_tostr_s(id));
 	else if (rc == 0 && n > info.nparent)
-		rc = err_set(v->err, STATUS_INPUT, "'%s': commit %.7s has %s",
-			v->text, git_oid_tostr_s(id), !info.nparent ?
-			"no parent" : info.nparent == 1 ? "only one parent" :
-			"fewer parents");
-	else if (rc == 0 && git_object_lookup(&parent, v->repo->git,
-			&info.parent[n - 1], GIT_OBJECT_COMMIT) < 0)
+		rc = err_set(v->err, STATUS_INPUT, "'%s': commit %.7s has %s", v->text,
+		    git_oid_tostr_s(id),
+		    !info.nparent           ? "no parent"
+			: info.nparent == 1 ? "only one parent"
+					    : "fewer parents");
+	else if (rc == 0 &&
+	    git_object_lookup(&parent, v->repo->git, &info.parent[n - 1],
+		GIT_OBJECT_COMMIT) < 0)
 		rc = repo_missing(v->repo, v->err, "commit", &info.parent[n - 1]);
 	commit_info_release(&info);
 	if (rc == 0) {
@@ -245,8 +249,7 @@ static int to_parent(const struct revision *v, git_object **object,
 }
 
 /* "{type}", "{}" and "{/text}" behind a '^'; braces taken away. */
-static int to_type(const struct revision *v, const char *type,
-	git_object **object)
+static int to_type(const struct revision *v, const char *type, git_object **object)
 {
 	static const char *const name[] = { "commit", "tree", "blob", "tag" };
 	git_object *to = NULL;
@@ -260,8 +263,8 @@ static int to_type(const struct revision *v, const char *type,
 		}
 		release_search(&s);
 	} else if (!*type) {
-		if (git_object_type(*object) == GIT_OBJECT_TAG && git_object_peel(
-				&to, *object, GIT_OBJECT_ANY) < 0)
+		if (git_object_type(*object) == GIT_OBJECT_TAG &&
+		    git_object_peel(&to, *object, GIT_OBJECT_ANY) < 0)
 			rc = refuse(v, "is a tag of an object that is not there");
 	} else if (strcmp(type, "object") != 0) {
 		size_t i = 0;
@@ -271,10 +274,9 @@ static int to_type(const struct revision *v, const char *type,
 			rc = refuse(v, "asks for a type that git does not have");
 		else if (i == 0)
 			rc = to_commit(v, object);
-		else if (git_object_peel(&to, *object,
-				git_object_string2type(type)) < 0)
+		else if (git_object_peel(&to, *object, git_object_string2type(type)) < 0)
 			rc = err_set(v->err, STATUS_INPUT, "'%s': there is no %s",
-				v->text, type);
+			    v->text, type);
 	}
 	if (rc == 0 && to) {
 		git_object_free(*object);
@@ -283,8 +285,7 @@ static int to_type(const struct revision *v, const char *type,
 	return rc;
 }
 
-static int apply(const struct revision *v, const char *suffix,
-	git_object **object)
+static int apply(const struct revision *v, const char *suffix, git_object **object)
 {
 	int rc = 0;
 	for (const char *p = suffix; *p && rc == 0;) {
@@ -300,13 +301,13 @@ static int apply(const struct revision *v, const char *suffix,
 			continue;
 		}
 		if (how == '^' && *p && strchr("@!-", *p))
-			return refuse(v, "names several commits, but one is "
-				"needed");
+			return refuse(v,
+			    "names several commits, but one is "
+			    "needed");
 		if (how != '^' && how != '~')
 			return refuse(v, "is not a valid revision");
 		char *end = (char *)p;
-		unsigned long n = isdigit((unsigned char)*p) ?
-			strtoul(p, &end, 10) : 1;
+		unsigned long n = isdigit((unsigned char)*p) ? strtoul(p, &end, 10) : 1;
 		p = end;
 		if (n > INT_MAX)
 			return refuse(v, "has too large a number");
@@ -335,8 +336,7 @@ static const char *find_outside(const char *text, const char *chars)
 	return text + strlen(text);
 }
 
-int repo_find_commit(struct repo *r, const char *rev, git_oid *out,
-	struct err *err)
+int repo_find_commit(struct repo *r, const char *rev, git_oid *out, struct err *err)
 {
 	struct revision v = { r, rev, err };
 	git_object *object = NULL;
@@ -352,9 +352,10 @@ int repo_find_commit(struct repo *r, const char *rev, git_oid *out,
 	while (*(dot = find_outside(dot, ".")) && dot[1] != '.')
 		dot++;
 	if (*dot)
-		return refuse(&v, dot[2] == '.' ? "names the two sides of a "
-			"fork, but one commit is needed" :
-			"is a range, but one commit is needed");
+		return refuse(&v,
+		    dot[2] == '.' ? "names the two sides of a "
+				    "fork, but one commit is needed"
+				  : "is a range, but one commit is needed");
 	if (*find_outside(rev, ":"))
 		return refuse(&v, "names contents of a commit, not a commit");
 	const char *suffix = find_outside(rev, "^~");

@@ -11,13 +11,12 @@
  * 1.5 knows neither GIT_CONFIG_GLOBAL nor safe.directory=*.
  */
 
-#define NOWHERE "/dev/null"	/* as a folder: nothing is found in it */
+#define NOWHERE "/dev/null" /* as a folder: nothing is found in it */
 
 static int is_set(const char *name)
 {
 	const char *value = getenv(name);
-	return value && *value && strcmp(value, "0") != 0 &&
-		strcmp(value, "false") != 0;
+	return value && *value && strcmp(value, "0") != 0 && strcmp(value, "false") != 0;
 }
 
 /* Paths of the files that git would read, "" for none. Freed by the caller. */
@@ -27,15 +26,17 @@ static void find_files(char *file[3])
 	const char *system = getenv("GIT_CONFIG_SYSTEM");
 	const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
 
-	file[0] = xstrdup(is_set("GIT_CONFIG_NOSYSTEM") ? "" :
-		system ? system : "/etc/gitconfig");
+	file[0] = xstrdup(is_set("GIT_CONFIG_NOSYSTEM") ? ""
+		: system                                ? system
+							: "/etc/gitconfig");
 	if (global) {
 		file[1] = xstrdup(global);
 		file[2] = xstrdup("");
 		return;
 	}
-	file[1] = xdg && *xdg ? fs_join(xdg, "git/config") :
-		home ? fs_join(home, ".config/git/config") : xstrdup("");
+	file[1] = xdg && *xdg ? fs_join(xdg, "git/config")
+	    : home            ? fs_join(home, ".config/git/config")
+			      : xstrdup("");
 	file[2] = home ? fs_join(home, ".gitconfig") : xstrdup("");
 }
 
@@ -65,8 +66,7 @@ static int file_allows(const char *path, const char *folder, int is_safe)
 	git_config_entry *entry;
 	if (!*path || !fs_exists(path) || git_config_open_ondisk(&config, path) < 0)
 		return is_safe;
-	if (git_config_multivar_iterator_new(&all, config, "safe.directory",
-			NULL) == 0) {
+	if (git_config_multivar_iterator_new(&all, config, "safe.directory", NULL) == 0) {
 		while (git_config_next(&entry, all) == 0) {
 			int allowed = allows(entry->value, folder);
 			is_safe = allowed < 0 ? 0 : is_safe || allowed;
@@ -107,20 +107,22 @@ void repo_set_search_paths(void)
 {
 	if (is_set("GIT_CONFIG_NOSYSTEM") || getenv("GIT_CONFIG_SYSTEM"))
 		git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_SYSTEM,
-			NOWHERE);
+		    NOWHERE);
 	if (getenv("GIT_CONFIG_GLOBAL")) {
 		git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL,
-			NOWHERE);
-		git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_XDG,
-			NOWHERE);
+		    NOWHERE);
+		git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_XDG, NOWHERE);
 	}
 }
 
 int repo_add_config(git_repository *git)
 {
-	const struct { const char *name; git_config_level_t level; } row[] = {
+	const struct {
+		const char *name;
+		git_config_level_t level;
+	} row[] = {
 		{ "GIT_CONFIG_SYSTEM", GIT_CONFIG_LEVEL_SYSTEM },
-		{ "GIT_CONFIG_GLOBAL", GIT_CONFIG_LEVEL_GLOBAL }
+		{ "GIT_CONFIG_GLOBAL", GIT_CONFIG_LEVEL_GLOBAL },
 	};
 	git_config *config;
 	int rc = 0;
@@ -151,18 +153,16 @@ int repo_open_git(const char *root, int has_env, git_repository **out)
 	git_config *config;
 	const char *set;
 	int is_bare = 0;
-	int code = dir ? git_repository_open_ext(out, dir,
-			GIT_REPOSITORY_OPEN_NO_SEARCH | GIT_REPOSITORY_OPEN_NO_DOTGIT,
-			NULL) :
-		git_repository_open_ext(out, root, 0,
-			getenv("GIT_CEILING_DIRECTORIES"));
+	int code = dir
+	    ? git_repository_open_ext(out, dir,
+		  GIT_REPOSITORY_OPEN_NO_SEARCH | GIT_REPOSITORY_OPEN_NO_DOTGIT, NULL)
+	    : git_repository_open_ext(out, root, 0, getenv("GIT_CEILING_DIRECTORIES"));
 	if (code < 0)
 		return code;
 	if (dir && !tree && git_repository_config_snapshot(&config, *out) == 0) {
 		if (git_config_get_bool(&is_bare, config, "core.bare") < 0)
 			is_bare = 0;
-		if (!is_bare && git_config_get_string(&set, config,
-				"core.worktree") < 0)
+		if (!is_bare && git_config_get_string(&set, config, "core.worktree") < 0)
 			tree = ".";
 		git_config_free(config);
 	}

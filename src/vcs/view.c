@@ -5,9 +5,10 @@
 #include "util/buf.h"
 #include "util/mem.h"
 
-#define MAX_LINKS 40		/* Linux's own number */
-#define MAX_LINK_TARGET 4096	/* PATH_MAX of Linux */
-#define MAX_LFS_POINTER 1024	/* the specification of Git LFS: "must be less than 1024 bytes" */
+#define MAX_LINKS 40         /* Linux's own number */
+#define MAX_LINK_TARGET 4096 /* PATH_MAX of Linux */
+#define MAX_LFS_POINTER \
+	1024 /* the specification of Git LFS: "must be less than 1024 bytes" */
 
 int view_fail(struct err *err, enum status status, const char *fmt, ...)
 {
@@ -18,22 +19,22 @@ int view_fail(struct err *err, enum status status, const char *fmt, ...)
 	buf_vaddf(&text, fmt, ap);
 	va_end(ap);
 	err_set(err, status, "%s: %s", buf_str(&text),
-		last && last->message ? last->message : "no reason given");
+	    last && last->message ? last->message : "no reason given");
 	buf_release(&text);
 	return -1;
 }
 
 /* Remembers a folder by its path from the top. */
-static int add_folder(struct view *v, const char *path, size_t n,
-	const git_oid *id, git_tree **out, struct err *err)
+static int add_folder(struct view *v, const char *path, size_t n, const git_oid *id,
+    git_tree **out, struct err *err)
 {
 	size_t i = map_get(&v->folder, path, n);
 	if (i == MAP_NONE) {
 		git_tree *tree;
 		if (git_tree_lookup(&tree, v->git, repo_replaced(v->repo, id)) < 0) {
 			repo_missing(v->repo, err, "tree", id);
-			return err_wrap(err, "in folder '%.*s' of commit %.7s",
-				(int)n, path, git_oid_tostr_s(&v->commit));
+			return err_wrap(err, "in folder '%.*s' of commit %.7s", (int)n,
+			    path, git_oid_tostr_s(&v->commit));
 		}
 		v->tree = array_grow(v->tree, v->ntree, &v->cap, sizeof *v->tree);
 		i = v->ntree++;
@@ -52,8 +53,7 @@ static git_tree *seen_folder(const struct view *v, const char *path, size_t n)
 	return v->tree[i];
 }
 
-int view_open(struct repo *r, const git_oid *id, struct view **out,
-	struct err *err)
+int view_open(struct repo *r, const git_oid *id, struct view **out, struct err *err)
 {
 	int rc = -1;
 	const char *prefix = r->prefix;
@@ -80,7 +80,7 @@ int view_open(struct repo *r, const git_oid *id, struct view **out,
 		if (!entry || git_tree_entry_type(entry) != GIT_OBJECT_TREE)
 			v->has_root = 0;
 		else if (add_folder(v, prefix, (size_t)(p - prefix),
-				git_tree_entry_id(entry), &tree, err) < 0)
+			     git_tree_entry_id(entry), &tree, err) < 0)
 			goto out;
 		p += *p == '/';
 	}
@@ -114,8 +114,7 @@ void view_entry_release(struct view_entry *e)
 }
 
 /* Size of a blob without unpacking it. */
-static int blob_size(struct view *v, const git_oid *id, size_t *size,
-	struct err *err)
+static int blob_size(struct view *v, const git_oid *id, size_t *size, struct err *err)
 {
 	git_odb *odb;
 	git_object_t type;
@@ -126,18 +125,17 @@ static int blob_size(struct view *v, const git_oid *id, size_t *size,
 	return rc < 0 ? repo_missing(v->repo, err, "blob", id) : 0;
 }
 
-static int load_blob(struct view *v, const git_oid *id, git_blob **out,
-	struct err *err)
+static int load_blob(struct view *v, const git_oid *id, git_blob **out, struct err *err)
 {
-	return git_blob_lookup(out, v->git, repo_replaced(v->repo, id)) < 0 ?
-		repo_missing(v->repo, err, "blob", id) : 0;
+	return git_blob_lookup(out, v->git, repo_replaced(v->repo, id)) < 0
+	    ? repo_missing(v->repo, err, "blob", id)
+	    : 0;
 }
 
 /*
  * The target of a link; *out is null when it is none that a path could be.
  */
-static int read_link(struct view *v, const git_oid *id, char **out,
-	struct err *err)
+static int read_link(struct view *v, const git_oid *id, char **out, struct err *err)
 {
 	size_t size;
 	*out = NULL;
@@ -158,18 +156,19 @@ static int read_link(struct view *v, const git_oid *id, char **out,
 static int is_below(const char *prefix, const struct buf *path)
 {
 	size_t n = strlen(prefix);
-	return !n || (path->len >= n && memcmp(path->data, prefix, n) == 0
-		&& (path->len == n || path->data[n] == '/'));
+	return !n ||
+	    (path->len >= n && memcmp(path->data, prefix, n) == 0 &&
+		(path->len == n || path->data[n] == '/'));
 }
 
 /* Where a walk through a commit's folders stands. */
 struct find {
 	struct view *v;
 	struct view_entry *out;
-	struct buf at;		/* from the top */
-	char *rest;		/* what is still to walk, owned */
-	char *p;		/* in it */
-	git_tree *folder;	/* at "at" */
+	struct buf at;    /* from the top */
+	char *rest;       /* what is still to walk, owned */
+	char *p;          /* in it */
+	git_tree *folder; /* at "at" */
 	int nlink;
 	int is_file, ends_in_link;
 };
@@ -234,7 +233,7 @@ static int find_step(struct find *f, size_t n, struct err *err)
 	int is_last = !name[n];
 
 	if (f->is_file)
-		return FIND_ABSENT;	/* a path through a file, or "file/" */
+		return FIND_ABSENT; /* a path through a file, or "file/" */
 	f->p = next;
 	if (!n || (n == 1 && name[0] == '.'))
 		return FIND_ON;
@@ -247,11 +246,12 @@ static int find_step(struct find *f, size_t n, struct err *err)
 	git_oid_cpy(&f->out->id, git_tree_entry_id(entry));
 	git_object_t type = git_tree_entry_type(entry);
 	if (type == GIT_OBJECT_COMMIT) {
-		f->out->path = f->at.len ? xasprintf("%s/%s", buf_str(&f->at),
-			name) : xstrdup(name);
+		f->out->path =
+		    f->at.len ? xasprintf("%s/%s", buf_str(&f->at), name) : xstrdup(name);
 		f->out->rest = xstrdup(is_last ? "" : next);
-		return find_other(f, "a submodule or in one; its files are in "
-			"another repository");
+		return find_other(f,
+		    "a submodule or in one; its files are in "
+		    "another repository");
 	}
 	if (git_tree_entry_filemode(entry) == GIT_FILEMODE_LINK)
 		return follow_link(f, is_last ? NULL : next, err);
@@ -259,14 +259,15 @@ static int find_step(struct find *f, size_t n, struct err *err)
 		buf_addch(&f->at, '/');
 	buf_addstr(&f->at, name);
 	if (type == GIT_OBJECT_TREE)
-		return add_folder(f->v, f->at.data, f->at.len, &f->out->id,
-			&f->folder, err) < 0 ? -1 : FIND_ON;
+		return add_folder(f->v, f->at.data, f->at.len, &f->out->id, &f->folder,
+			   err) < 0
+		    ? -1
+		    : FIND_ON;
 	f->is_file = 1;
 	return is_last ? FIND_ON : FIND_ABSENT;
 }
 
-int view_find(struct view *v, const char *path, struct view_entry *out,
-	struct err *err)
+int view_find(struct view *v, const char *path, struct view_entry *out, struct err *err)
 {
 	struct find f = { .v = v, .out = out, .at = BUF_INIT };
 	int rc = FIND_ON;
@@ -298,11 +299,11 @@ int view_find(struct view *v, const char *path, struct view_entry *out,
 }
 
 int view_lfs(struct view *v, const struct view_entry *e, struct sha256 *out,
-	struct err *err)
+    struct err *err)
 {
 	static const char *const version[] = {
 		"version https://git-lfs.github.com/spec/v1\n",
-		"version https://hawser.github.com/spec/v1\n"
+		"version https://hawser.github.com/spec/v1\n",
 	};
 	size_t size;
 	if (blob_size(v, &e->id, &size, err) < 0)
@@ -327,28 +328,28 @@ int view_lfs(struct view *v, const struct view_entry *e, struct sha256 *out,
 }
 
 /* Null when nothing stands between the blob and a checkout's bytes. */
-static int load_filters(struct view *v, const char *path,
-	git_filter_list **out, struct err *err)
+static int load_filters(struct view *v, const char *path, git_filter_list **out,
+    struct err *err)
 {
 	git_filter_options opts = {
 		.version = GIT_FILTER_OPTIONS_VERSION,
 		.flags = GIT_FILTER_ALLOW_UNSAFE | GIT_FILTER_ATTRIBUTES_FROM_COMMIT,
-		.attr_commit_id = v->commit
+		.attr_commit_id = v->commit,
 	};
 	*out = NULL;
-	if (git_filter_list_load_ext(out, v->git, NULL, path,
-			GIT_FILTER_TO_WORKTREE, &opts) < 0)
+	if (git_filter_list_load_ext(out, v->git, NULL, path, GIT_FILTER_TO_WORKTREE,
+		&opts) < 0)
 		return view_fail(err, STATUS_MACHINE,
-			"cannot read the git attributes of '%s'", path);
+		    "cannot read the git attributes of '%s'", path);
 	return 0;
 }
 
-static int filter_blob(const git_oid *id, git_blob *blob,
-	git_filter_list *filters, git_buf *out, struct err *err)
+static int filter_blob(const git_oid *id, git_blob *blob, git_filter_list *filters,
+    git_buf *out, struct err *err)
 {
 	if (git_filter_list_apply_to_blob(out, filters, blob) < 0)
 		return view_fail(err, STATUS_MACHINE, "cannot filter blob %s",
-			git_oid_tostr_s(id));
+		    git_oid_tostr_s(id));
 	return 0;
 }
 
@@ -359,7 +360,7 @@ const char *view_filter(struct view *v, const char *path)
 	git_attr_options opts = {
 		.version = GIT_ATTR_OPTIONS_VERSION,
 		.flags = GIT_ATTR_CHECK_INCLUDE_COMMIT,
-		.attr_commit_id = v->commit
+		.attr_commit_id = v->commit,
 	};
 	const char *value[2], *set;
 	git_config *config;
@@ -368,12 +369,14 @@ const char *view_filter(struct view *v, const char *path)
 	if (git_attr_get_many_ext(value, v->git, &opts, path, 2, attribute) < 0)
 		return NULL;
 	if (git_attr_value(value[1]) == GIT_ATTR_VALUE_STRING)
-		v->what = xasprintf("stored in an encoding other than %s, "
-			"which is not converted here (check the commit out and "
-			"capture there)", value[1]);
+		v->what =
+		    xasprintf("stored in an encoding other than %s, "
+			      "which is not converted here (check the commit out and "
+			      "capture there)",
+			value[1]);
 	/* A blob of LFS that is no pointer is what git takes as it is. */
-	if (v->what || git_attr_value(value[0]) != GIT_ATTR_VALUE_STRING
-			|| strcmp(value[0], "lfs") == 0)
+	if (v->what || git_attr_value(value[0]) != GIT_ATTR_VALUE_STRING ||
+	    strcmp(value[0], "lfs") == 0)
 		return v->what;
 	/* Without a program of that name git has no filter either. */
 	if (git_repository_config_snapshot(&config, v->git) < 0)
@@ -381,9 +384,10 @@ const char *view_filter(struct view *v, const char *path)
 	for (size_t i = 0; i < 3 && !v->what; i++) {
 		char *name = xasprintf("filter.%s.%s", value[0], part[i]);
 		if (git_config_get_string(&set, config, name) == 0 && *set)
-			v->what = xasprintf("stored through git's filter '%s', "
-				"and filters that are programs are not run here "
-				"(check the commit out and capture there)",
+			v->what =
+			    xasprintf("stored through git's filter '%s', "
+				      "and filters that are programs are not run here "
+				      "(check the commit out and capture there)",
 				value[0]);
 		free(name);
 	}
@@ -391,8 +395,8 @@ const char *view_filter(struct view *v, const char *path)
 	return v->what;
 }
 
-int view_read(struct view *v, const struct view_entry *e, size_t max,
-	struct buf *out, struct err *err)
+int view_read(struct view *v, const struct view_entry *e, size_t max, struct buf *out,
+    struct err *err)
 {
 	int rc = -1;
 	git_blob *blob = NULL;
@@ -404,8 +408,8 @@ int view_read(struct view *v, const struct view_entry *e, size_t max,
 		goto out;
 	if (size > max)
 		goto too_large;
-	if (load_blob(v, &e->id, &blob, err) < 0
-			|| load_filters(v, e->path, &filters, err) < 0)
+	if (load_blob(v, &e->id, &blob, err) < 0 ||
+	    load_filters(v, e->path, &filters, err) < 0)
 		goto out;
 	if (!filters) {
 		buf_add(out, git_blob_rawcontent(blob), size);
@@ -419,8 +423,8 @@ int view_read(struct view *v, const struct view_entry *e, size_t max,
 	rc = 0;
 	goto out;
 too_large:
-	err_set(err, STATUS_INPUT, "'%s' is larger than the limit of %zu bytes",
-		e->path, max);
+	err_set(err, STATUS_INPUT, "'%s' is larger than the limit of %zu bytes", e->path,
+	    max);
 out:
 	git_buf_dispose(&filtered);
 	git_filter_list_free(filters);
@@ -428,8 +432,7 @@ out:
 	return rc;
 }
 
-int view_hash_raw(struct view *v, const git_oid *id, struct sha256 *out,
-	struct err *err)
+int view_hash_raw(struct view *v, const git_oid *id, struct sha256 *out, struct err *err)
 {
 	if (v->cache && v->cache->get && !v->cache->get(v->cache->data, id->id, out))
 		return 0;
@@ -448,8 +451,8 @@ int view_hash_raw(struct view *v, const git_oid *id, struct sha256 *out,
  * filtered otherwise at another path or commit: the hash of its id and of all
  * that libgit2's two filters (crlf, ident) look at.
  */
-static int filtered_key(struct view *v, const struct view_entry *e,
-	unsigned char key[20], struct err *err)
+static int filtered_key(struct view *v, const struct view_entry *e, unsigned char key[20],
+    struct err *err)
 {
 	static const char *attribute[] = { "text", "crlf", "eol", "ident" };
 	static const char *const option[] = { "core.autocrlf", "core.eol" };
@@ -458,12 +461,12 @@ static int filtered_key(struct view *v, const struct view_entry *e,
 	git_attr_options opts = {
 		.version = GIT_ATTR_OPTIONS_VERSION,
 		.flags = GIT_ATTR_CHECK_INCLUDE_COMMIT,
-		.attr_commit_id = v->commit
+		.attr_commit_id = v->commit,
 	};
-	if (git_attr_get_many_ext(value, v->git, &opts, e->path, NATTRIBUTE,
-			attribute) < 0)
+	if (git_attr_get_many_ext(value, v->git, &opts, e->path, NATTRIBUTE, attribute) <
+	    0)
 		return view_fail(err, STATUS_MACHINE,
-			"cannot read the git attributes of '%s'", e->path);
+		    "cannot read the git attributes of '%s'", e->path);
 	git_config *config;
 	if (git_repository_config_snapshot(&config, v->git) < 0)
 		return view_fail(err, STATUS_MACHINE, "cannot read git's configuration");
@@ -474,7 +477,7 @@ static int filtered_key(struct view *v, const struct view_entry *e,
 	for (size_t i = 0; i < NATTRIBUTE; i++) {
 		git_attr_value_t kind = git_attr_value(value[i]);
 		buf_addf(&text, "\n%s %d %s", attribute[i], (int)kind,
-			kind == GIT_ATTR_VALUE_STRING ? value[i] : "");
+		    kind == GIT_ATTR_VALUE_STRING ? value[i] : "");
 	}
 	for (size_t i = 0; i < sizeof option / sizeof *option; i++) {
 		const char *set;
@@ -491,7 +494,7 @@ static int filtered_key(struct view *v, const struct view_entry *e,
 }
 
 int view_hash(struct view *v, const struct view_entry *e, struct sha256 *out,
-	int *is_filtered, struct err *err)
+    int *is_filtered, struct err *err)
 {
 	int rc = -1;
 	unsigned char key[20];
@@ -513,8 +516,8 @@ int view_hash(struct view *v, const struct view_entry *e, struct sha256 *out,
 		rc = 0;
 		goto out;
 	}
-	if (load_blob(v, &e->id, &blob, err) < 0
-			|| filter_blob(&e->id, blob, filters, &filtered, err) < 0)
+	if (load_blob(v, &e->id, &blob, err) < 0 ||
+	    filter_blob(&e->id, blob, filters, &filtered, err) < 0)
 		goto out;
 	sha256_of(filtered.ptr, filtered.size, out);
 	if (v->cache && v->cache->put)

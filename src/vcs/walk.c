@@ -8,18 +8,18 @@
 #include "util/mem.h"
 
 #define DAY_S 86400
-#define CHANGES_MAX 1000	/* a vendored tree's import has no end */
+#define CHANGES_MAX 1000 /* a vendored tree's import has no end */
 
 /* A commit while the walk is made. */
 struct seen {
 	git_oid id;
 	git_time_t time;
-	size_t parent, nparent;		/* range of links[] */
-	size_t nchild;			/* not yet given out */
+	size_t parent, nparent; /* range of links[] */
+	size_t nchild;          /* not yet given out */
 	int is_read, is_reached, is_hidden, is_cut;
 };
 
-struct links {				/* indices of seen[] */
+struct links { /* indices of seen[] */
 	size_t *to;
 	size_t n, cap;
 };
@@ -27,12 +27,12 @@ struct links {				/* indices of seen[] */
 struct walker {
 	struct repo *repo;
 	int first_parent, is_cut;
-	struct commit_info info;	/* the last */
+	struct commit_info info; /* the last */
 	struct seen *seen;
 	size_t nseen, cap;
-	struct map index;		/* id -> index of seen[] */
+	struct map index; /* id -> index of seen[] */
 	struct links links;
-	size_t *heap;			/* ready to be given out, newest on top */
+	size_t *heap; /* ready to be given out, newest on top */
 	size_t nheap;
 };
 
@@ -43,26 +43,24 @@ static size_t see(struct walker *w, const git_oid *id)
 		return i;
 	w->seen = array_grow(w->seen, w->nseen, &w->cap, sizeof *w->seen);
 	i = w->nseen++;
-	w->seen[i] = (struct seen) { .id = *id };
+	w->seen[i] = (struct seen){ .id = *id };
 	map_put(&w->index, id->id, GIT_OID_RAWSZ, i);
 	return i;
 }
 
 /* Reads a commit's time and parents. Those that a shallow clone lacks are none. */
-static int read_commit(struct walker *w, size_t at, int all_parents,
-	struct err *err)
+static int read_commit(struct walker *w, size_t at, int all_parents, struct err *err)
 {
 	git_oid id = w->seen[at].id;
 	struct commit_info *c = &w->info;
 	if (repo_read_commit(w->repo, &id, c, err) < 0)
 		return -1;
-	size_t n = w->first_parent && !all_parents && c->nparent > 1 ? 1 :
-		c->nparent;
+	size_t n = w->first_parent && !all_parents && c->nparent > 1 ? 1 : c->nparent;
 	size_t first = w->links.n;
 	for (size_t i = 0; i < n; i++) {
 		size_t p = see(w, &c->parent[i]);
-		w->links.to = array_grow(w->links.to, w->links.n,
-			&w->links.cap, sizeof *w->links.to);
+		w->links.to = array_grow(w->links.to, w->links.n, &w->links.cap,
+		    sizeof *w->links.to);
 		w->links.to[w->links.n++] = p;
 	}
 	w->is_cut |= c->is_cut;
@@ -75,8 +73,7 @@ static int read_commit(struct walker *w, size_t at, int all_parents,
 }
 
 /* All of a commit's history: hidden, or (what is not hidden) to be shown. */
-static int reach(struct walker *w, const git_oid *tip, int is_hidden,
-	struct err *err)
+static int reach(struct walker *w, const git_oid *tip, int is_hidden, struct err *err)
 {
 	struct links todo = { NULL, 0, 0 };
 	int rc = 0;
@@ -93,8 +90,7 @@ static int reach(struct walker *w, const git_oid *tip, int is_hidden,
 			size_t p = w->links.to[w->seen[at].parent + i];
 			if (w->seen[p].is_reached)
 				continue;
-			todo.to = array_grow(todo.to, todo.n, &todo.cap,
-				sizeof *todo.to);
+			todo.to = array_grow(todo.to, todo.n, &todo.cap, sizeof *todo.to);
 			todo.to[todo.n++] = p;
 		}
 	}
@@ -109,8 +105,7 @@ static size_t heap_take(struct walker *w);
  * As much of a history as its newest max commits take: newest first, and a day
  * more, in case that clocks were wrong.
  */
-static int reach_newest(struct walker *w, const git_oid *tip, size_t max,
-	struct err *err)
+static int reach_newest(struct walker *w, const git_oid *tip, size_t max, struct err *err)
 {
 	size_t cap = 0, n = 0;
 	git_time_t oldest = 0;
@@ -131,8 +126,7 @@ static int reach_newest(struct walker *w, const git_oid *tip, size_t max,
 				continue;
 			rc = read_commit(w, p, 0, err);
 			while (w->nheap >= cap)
-				w->heap = array_grow(w->heap, cap, &cap,
-					sizeof *w->heap);
+				w->heap = array_grow(w->heap, cap, &cap, sizeof *w->heap);
 			if (rc == 0)
 				heap_add(w, p);
 		}
@@ -193,10 +187,10 @@ static void sort(struct walker *w, size_t tip, size_t max, struct walk *out)
 		heap_add(w, tip);
 	while (w->nheap && (!max || out->ncommit < max)) {
 		size_t at = heap_take(w);
-		out->commit = array_grow(out->commit, out->ncommit, &out->cap,
-			sizeof *out->commit);
+		out->commit =
+		    array_grow(out->commit, out->ncommit, &out->cap, sizeof *out->commit);
 		struct walk_commit *c = &out->commit[out->ncommit++];
-		*c = (struct walk_commit) { .parent = 0 };
+		*c = (struct walk_commit){ .parent = 0 };
 		git_oid_tostr(c->id, sizeof c->id, &w->seen[at].id);
 		given[at] = (int)out->ncommit;
 		for (size_t k = 0; k < w->seen[at].nparent; k++) {
@@ -216,13 +210,13 @@ static void sort(struct walker *w, size_t tip, size_t max, struct walk *out)
 		c->is_cut = s->is_cut;
 		if (s->nparent)
 			git_oid_tostr(c->before, sizeof c->before,
-				&w->seen[w->links.to[s->parent]].id);
+			    &w->seen[w->links.to[s->parent]].id);
 		for (size_t k = 0; k < s->nparent; k++) {
 			int p = given[w->links.to[s->parent + k]];
 			if (!p)
 				continue;
 			out->parent = array_grow(out->parent, out->nparent,
-				&out->parent_cap, sizeof *out->parent);
+			    &out->parent_cap, sizeof *out->parent);
 			out->parent[out->nparent++] = p - 1;
 			c->nparent++;
 		}
@@ -236,8 +230,7 @@ int walk_is_range(const char *text)
 }
 
 /* "" stands for HEAD. */
-static int resolve(struct repo *r, const char *rev, git_oid *out,
-	struct err *err)
+static int resolve(struct repo *r, const char *rev, git_oid *out, struct err *err)
 {
 	return repo_find_commit(r, *rev ? rev : "HEAD", out, err);
 }
@@ -252,7 +245,7 @@ static void release_walker(struct walker *w)
 }
 
 int walk_open(struct repo *r, const struct walk_options *o, struct walk *out,
-	struct err *err)
+    struct err *err)
 {
 	int rc = -1;
 	git_oid tip, base;
@@ -261,24 +254,25 @@ int walk_open(struct repo *r, const struct walk_options *o, struct walk *out,
 	const char *dots = strstr(range, "..");
 	char *from = dots ? xstrndup(range, (size_t)(dots - range)) : NULL;
 
-	*out = (struct walk) { 0 };
+	*out = (struct walk){ 0 };
 	if (dots && strstr(dots + 2, "..")) {
 		err_set(err, STATUS_INPUT, "'%s' is not a range: A..B has two dots",
-			range);
+		    range);
 		goto out;
 	}
 	if (dots && dots[2] == '.') {
-		err_set(err, STATUS_INPUT, "'%s': ranges have two dots here, as in "
-			"A..B", range);
+		err_set(err, STATUS_INPUT,
+		    "'%s': ranges have two dots here, as in "
+		    "A..B",
+		    range);
 		goto out;
 	}
 	if (resolve(r, dots ? dots + 2 : range, &tip, err) < 0)
 		goto out;
-	if (dots && (resolve(r, from, &base, err) < 0
-			|| reach(&w, &base, 1, err) < 0))
+	if (dots && (resolve(r, from, &base, err) < 0 || reach(&w, &base, 1, err) < 0))
 		goto out;
-	if ((o->max && !dots ? reach_newest(&w, &tip, o->max, err) :
-			reach(&w, &tip, 0, err)) < 0)
+	if ((o->max && !dots ? reach_newest(&w, &tip, o->max, err)
+			     : reach(&w, &tip, 0, err)) < 0)
 		goto out;
 	sort(&w, see(&w, &tip), o->max, out);
 	out->is_cut = w.is_cut;
@@ -293,16 +287,14 @@ void walk_release(struct walk *w)
 {
 	free(w->commit);
 	free(w->parent);
-	*w = (struct walk) { 0 };
+	*w = (struct walk){ 0 };
 }
 
-int walk_first_parent(struct repo *r, const char *id, char parent[41],
-	struct err *err)
+int walk_first_parent(struct repo *r, const char *id, char parent[41], struct err *err)
 {
 	git_oid oid;
 	struct commit_info info = { .nparent = 0 };
-	if (repo_parse_id(id, &oid, err) < 0
-			|| repo_read_commit(r, &oid, &info, err) < 0)
+	if (repo_parse_id(id, &oid, err) < 0 || repo_read_commit(r, &oid, &info, err) < 0)
 		return -1;
 	parent[0] = '\0';
 	if (info.nparent)
@@ -316,7 +308,7 @@ int walk_first_parent(struct repo *r, const char *id, char parent[41],
  * What both reach goes down to the roots, so those without a child in it.
  */
 int walk_merge_bases(struct repo *r, const char *a, const char *b,
-	struct merge_bases *out, struct err *err)
+    struct merge_bases *out, struct err *err)
 {
 	struct walker w = { .repo = r };
 	const char *const end[2] = { a, b };
@@ -324,11 +316,10 @@ int walk_merge_bases(struct repo *r, const char *a, const char *b,
 	size_t *todo = NULL;
 	int rc = -1;
 
-	*out = (struct merge_bases) { 0 };
+	*out = (struct merge_bases){ 0 };
 	for (int k = 0; k < 2; k++) {
 		git_oid id;
-		if (repo_parse_id(end[k], &id, err) < 0
-				|| reach(&w, &id, 0, err) < 0)
+		if (repo_parse_id(end[k], &id, err) < 0 || reach(&w, &id, 0, err) < 0)
 			goto out;
 	}
 	reached = xcalloc(w.nseen + 1, 1);
@@ -369,15 +360,17 @@ out:
 void merge_bases_release(struct merge_bases *b)
 {
 	free(b->id);
-	*b = (struct merge_bases) { 0 };
+	*b = (struct merge_bases){ 0 };
 }
 
 static int add_change(const git_diff_delta *delta, float progress, void *data)
 {
 	static const char letter[] = {
-		[GIT_DELTA_ADDED] = 'A', [GIT_DELTA_DELETED] = 'D',
-		[GIT_DELTA_MODIFIED] = 'M', [GIT_DELTA_RENAMED] = 'R',
-		[GIT_DELTA_TYPECHANGE] = 'T'
+		[GIT_DELTA_ADDED] = 'A',
+		[GIT_DELTA_DELETED] = 'D',
+		[GIT_DELTA_MODIFIED] = 'M',
+		[GIT_DELTA_RENAMED] = 'R',
+		[GIT_DELTA_TYPECHANGE] = 'T',
 	};
 	struct walk_details *d = data;
 	char how = delta->status < sizeof letter ? letter[delta->status] : 0;
@@ -385,33 +378,32 @@ static int add_change(const git_diff_delta *delta, float progress, void *data)
 	if (!how || d->nchange == CHANGES_MAX)
 		return 0;
 	d->change = xreallocarray(d->change, d->nchange + 1, sizeof *d->change);
-	d->change[d->nchange++] = (struct walk_change) {
-		how, repo_clean_text(delta->new_file.path) };
+	d->change[d->nchange++] =
+	    (struct walk_change){ how, repo_clean_text(delta->new_file.path) };
 	return 0;
 }
 
-static int find_changes(struct repo *r, const git_oid *id,
-	struct walk_details *out, struct err *err)
+static int find_changes(struct repo *r, const git_oid *id, struct walk_details *out,
+    struct err *err)
 {
 	git_tree *now = NULL, *before = NULL;
 	struct commit_info commit = { .nparent = 0 }, parent = { .nparent = 0 };
 	git_diff *diff = NULL;
 	int rc = -1;
-	if (repo_read_commit(r, id, &commit, err) < 0 || (commit.nparent &&
-			repo_read_commit(r, commit.parent, &parent, err) < 0))
+	if (repo_read_commit(r, id, &commit, err) < 0 ||
+	    (commit.nparent && repo_read_commit(r, commit.parent, &parent, err) < 0))
 		goto out;
-	if ((commit.nparent && git_tree_lookup(&before, r->git,
-				repo_replaced(r, &parent.tree)) < 0)
-			|| git_tree_lookup(&now, r->git,
-				repo_replaced(r, &commit.tree)) < 0
-			|| git_diff_tree_to_tree(&diff, r->bare, before, now, NULL) < 0
-			|| git_diff_foreach(diff, add_change, NULL, NULL, NULL, out) < 0)
+	if ((commit.nparent &&
+		git_tree_lookup(&before, r->git, repo_replaced(r, &parent.tree)) < 0) ||
+	    git_tree_lookup(&now, r->git, repo_replaced(r, &commit.tree)) < 0 ||
+	    git_diff_tree_to_tree(&diff, r->bare, before, now, NULL) < 0 ||
+	    git_diff_foreach(diff, add_change, NULL, NULL, NULL, out) < 0)
 		goto fail;
 	rc = 0;
 	goto out;
 fail:
 	view_fail(err, STATUS_MACHINE, "cannot tell what commit %s changed",
-		git_oid_tostr_s(id));
+	    git_oid_tostr_s(id));
 out:
 	git_diff_free(diff);
 	git_tree_free(now);
@@ -422,11 +414,11 @@ out:
 }
 
 int walk_details(struct repo *r, const char *id, int with_changes,
-	struct walk_details *out, struct err *err)
+    struct walk_details *out, struct err *err)
 {
 	git_oid oid;
 	git_commit *commit = NULL;
-	*out = (struct walk_details) { 0 };
+	*out = (struct walk_details){ 0 };
 	if (repo_parse_id(id, &oid, err) < 0)
 		return -1;
 	if (repo_lookup_commit(r, &oid, &commit, err) < 0)
@@ -448,8 +440,7 @@ int walk_details(struct repo *r, const char *id, int with_changes,
 char *walk_summary(struct repo *r, const char *id, struct err *err)
 {
 	git_oid oid;
-	return repo_parse_id(id, &oid, err) < 0 ? NULL :
-		repo_read_summary(r, &oid, err);
+	return repo_parse_id(id, &oid, err) < 0 ? NULL : repo_read_summary(r, &oid, err);
 }
 
 void walk_details_release(struct walk_details *d)
@@ -461,5 +452,5 @@ void walk_details_release(struct walk_details *d)
 	for (size_t i = 0; i < d->nchange; i++)
 		free(d->change[i].path);
 	free(d->change);
-	*d = (struct walk_details) { 0 };
+	*d = (struct walk_details){ 0 };
 }

@@ -9,8 +9,8 @@
 /* Reading ---------------------------------------------------------------------- */
 
 /* The field at *p up to a blank, which is passed; the rest for is_last. */
-static int take_field(const char **p, const char *end, int is_last,
-	const char **field, size_t *n)
+static int take_field(const char **p, const char *end, int is_last, const char **field,
+    size_t *n)
 {
 	const char *blank = is_last ? NULL : memchr(*p, ' ', (size_t)(end - *p));
 
@@ -24,8 +24,7 @@ static int take_field(const char **p, const char *end, int is_last,
 
 static int hex_digit(char c)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ?
-		c - 'A' + 10 : -1;
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 /* Null for an empty name, and escapes that are none or need not be. */
@@ -42,8 +41,7 @@ static char *read_name(const char *text, size_t n)
 				high = hex_digit(text[i + 1]);
 				low = hex_digit(text[i + 2]);
 			}
-			c = high < 0 || low < 0 ? 0 :
-				(unsigned char)(16 * high + low);
+			c = high < 0 || low < 0 ? 0 : (unsigned char)(16 * high + low);
 			i += 2;
 		} else if (c <= ' ' || c == 0x7f) {
 			c = 0;
@@ -88,8 +86,7 @@ static int read_commit(const char *text, size_t n, char out[41])
 }
 
 /* Null, or what is wrong with the line. */
-static const char *read_line(const char *p, const char *end,
-	struct baseline *out)
+static const char *read_line(const char *p, const char *end, struct baseline *out)
 {
 	const char *field[7];
 	size_t n[7];
@@ -98,15 +95,14 @@ static const char *read_line(const char *p, const char *end,
 	for (int i = 0; i < 7; i++)
 		if (take_field(&p, end, i == 6, &field[i], &n[i]))
 			return "a line has TEST FRAME SIZE CLASS SHA256 COMMIT "
-				"REASON, with one blank between them";
+			       "REASON, with one blank between them";
 	out->test = read_name(field[0], n[0]);
 	out->driver = read_name(field[3], n[3]);
 	out->frame = read_number(field[1], n[1], LIMIT_FRAME);
 	const char *cross = memchr(field[2], 'x', n[2]);
 	size_t nwidth = cross ? (size_t)(cross - field[2]) : 0;
 	out->width = cross ? read_number(field[2], nwidth, LIMIT_SIZE) : -1;
-	out->height = cross ? read_number(cross + 1, n[2] - nwidth - 1,
-		LIMIT_SIZE) : -1;
+	out->height = cross ? read_number(cross + 1, n[2] - nwidth - 1, LIMIT_SIZE) : -1;
 	if (!out->test || !out->driver)
 		return "a name is empty, or has a '%' that is no escape";
 	if (out->frame < 0)
@@ -117,8 +113,7 @@ static const char *read_line(const char *p, const char *end,
 		return "the hash is not 64 hex digits";
 	memcpy(hex, field[4], SHA256_HEX);
 	hex[SHA256_HEX] = '\0';
-	if (strspn(hex, "0123456789abcdef") != SHA256_HEX ||
-	    sha256_parse(hex, &out->sha))
+	if (strspn(hex, "0123456789abcdef") != SHA256_HEX || sha256_parse(hex, &out->sha))
 		return "the hash is not 64 hex digits, in lower case";
 	if (read_commit(field[5], n[5], out->commit))
 		return "the commit is neither 40 hex digits nor '-'";
@@ -137,21 +132,22 @@ static void baseline_release(struct baseline *b)
 
 static int is_merge_mark(const char *p, size_t n)
 {
-	return n >= 7 && (memcmp(p, "<<<<<<<", 7) == 0 || memcmp(p, "=======", 7) == 0 ||
+	return n >= 7 &&
+	    (memcmp(p, "<<<<<<<", 7) == 0 || memcmp(p, "=======", 7) == 0 ||
 		memcmp(p, ">>>>>>>", 7) == 0 || memcmp(p, "|||||||", 7) == 0);
 }
 
-int baselines_read(struct baselines *b, const char *file, const char *text,
-	size_t n, struct err *err)
+int baselines_read(struct baselines *b, const char *file, const char *text, size_t n,
+    struct err *err)
 {
 	int line = 0;
 
 	if (n > LIMIT_BASELINES_BYTES) {
 		err_set(err, STATUS_INPUT, "%s is larger than %u bytes", file,
-			LIMIT_BASELINES_BYTES);
+		    LIMIT_BASELINES_BYTES);
 		return -1;
 	}
-	for (const char *p = text, *end = text + n; p < end; ) {
+	for (const char *p = text, *end = text + n; p < end;) {
 		const char *newline = memchr(p, '\n', (size_t)(end - p));
 		const char *stop = newline ? newline : end;
 		size_t len = (size_t)(stop - p);
@@ -164,7 +160,7 @@ int baselines_read(struct baselines *b, const char *file, const char *text,
 			what = "the line is too long";
 		else if (is_merge_mark(p, len))
 			what = "a merge was not ended here; keep the lines of "
-				"both sides";
+			       "both sides";
 		else if (len > 0 && p[0] != '#')
 			what = read_line(p, p + len, &item);
 		if (what) {
@@ -174,8 +170,7 @@ int baselines_read(struct baselines *b, const char *file, const char *text,
 			return -1;
 		}
 		if (item.test) {
-			b->item = array_grow(b->item, b->nitem, &b->cap,
-				sizeof *b->item);
+			b->item = array_grow(b->item, b->nitem, &b->cap, sizeof *b->item);
 			b->item[b->nitem++] = item;
 		} else if (len > 0) {
 			buf_add(&b->comment, p, len);
@@ -209,8 +204,8 @@ static char *print_line(const struct baseline *b)
 	print_name(b->test, &out);
 	buf_addf(&out, " %d %dx%d ", b->frame, b->width, b->height);
 	print_name(b->driver, &out);
-	buf_addf(&out, " %s %s ", sha256_hex(&b->sha, hex), b->commit[0] ?
-		b->commit : "-");
+	buf_addf(&out, " %s %s ", sha256_hex(&b->sha, hex),
+	    b->commit[0] ? b->commit : "-");
 	/* One line, whatever was given. */
 	for (const char *p = b->reason ? b->reason : ""; *p; p++)
 		buf_addch(&out, (unsigned char)*p < ' ' ? ' ' : *p);
@@ -242,9 +237,8 @@ void baselines_print(const struct baselines *b, struct buf *out)
 
 static int is_alike(const struct baseline *a, const struct baseline *b)
 {
-	return a->frame == b->frame && a->width == b->width &&
-		a->height == b->height && strcmp(a->test, b->test) == 0 &&
-		strcmp(a->driver, b->driver) == 0;
+	return a->frame == b->frame && a->width == b->width && a->height == b->height &&
+	    strcmp(a->test, b->test) == 0 && strcmp(a->driver, b->driver) == 0;
 }
 
 void baselines_add(struct baselines *b, const struct baseline *item)
@@ -271,7 +265,7 @@ size_t baselines_remove(struct baselines *b, const struct baseline *like)
 }
 
 const struct baseline *baselines_next(const struct baselines *b,
-	const struct baseline *like, size_t *at)
+    const struct baseline *like, size_t *at)
 {
 	while (*at < b->nitem) {
 		const struct baseline *item = &b->item[(*at)++];

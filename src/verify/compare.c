@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void compare_bytes(const uint8_t *a, const uint8_t *b, size_t n,
-	struct comparison *out)
+void compare_bytes(const uint8_t *a, const uint8_t *b, size_t n, struct comparison *out)
 {
 	uint64_t sum = 0;
 
@@ -25,8 +24,7 @@ void compare_bytes(const uint8_t *a, const uint8_t *b, size_t n,
 		out->rmse = sqrt((double)sum / (double)n) / 255;
 }
 
-size_t compare_pixels(const uint8_t *a, const uint8_t *b, size_t n,
-	int channels)
+size_t compare_pixels(const uint8_t *a, const uint8_t *b, size_t n, int channels)
 {
 	size_t c = (size_t)channels, ndiffer = 0;
 
@@ -35,8 +33,7 @@ size_t compare_pixels(const uint8_t *a, const uint8_t *b, size_t n,
 	return ndiffer;
 }
 
-void compare_texels(const void *a, const void *b, size_t n,
-	struct texel_comparison *out)
+void compare_texels(const void *a, const void *b, size_t n, struct texel_comparison *out)
 {
 	const char *x = a, *y = b;
 	double sum = 0;

@@ -17,12 +17,12 @@
 static int load_side(struct diff_side *s, const char *path, struct err *err)
 {
 	int rc;
-	s->is_bundle = fs_is_dir(path)
-		|| strcmp(fs_basename(path), "trace.json") == 0;
+	s->is_bundle = fs_is_dir(path) || strcmp(fs_basename(path), "trace.json") == 0;
 	if (s->is_bundle)
-		rc = bundle_open(path, &s->bundle, err)
-			|| picture_of_bundle(&s->bundle, &s->picture, err)
-			? -1 : 0;
+		rc = bundle_open(path, &s->bundle, err) ||
+			picture_of_bundle(&s->bundle, &s->picture, err)
+		    ? -1
+		    : 0;
 	else
 		rc = picture_read(path, &s->picture, err);
 	/* A side that does not verify is one that cannot be read. */
@@ -31,17 +31,18 @@ static int load_side(struct diff_side *s, const char *path, struct err *err)
 	return rc;
 }
 
-static struct diff_part *add_part(struct diff *d, enum diff_kind kind,
-	const char *name)
+static struct diff_part *add_part(struct diff *d, enum diff_kind kind, const char *name)
 {
 	d->part = array_grow(d->part, d->npart, &d->part_cap, sizeof *d->part);
-	d->part[d->npart] = (struct diff_part) { .kind = kind,
-		.name = xstrdup(name), .face = -1, .is_equal = 1 };
+	d->part[d->npart] = (struct diff_part){ .kind = kind,
+		.name = xstrdup(name),
+		.face = -1,
+		.is_equal = 1 };
 	return &d->part[d->npart++];
 }
 
-static int compare_output(struct diff *d, struct outputs *a, size_t i,
-	struct outputs *b, size_t k, struct err *err)
+static int compare_output(struct diff *d, struct outputs *a, size_t i, struct outputs *b,
+    size_t k, struct err *err)
 {
 	const struct output *x = &a->output[i], *y = &b->output[k];
 	struct diff_part *p = add_part(d, DIFF_OUTPUT, x->pass);
@@ -81,13 +82,13 @@ static int compare_output(struct diff *d, struct outputs *a, size_t i,
 }
 
 static void compare_storage(struct diff *d, const struct outputs *a,
-	const struct outputs *b)
+    const struct outputs *b)
 {
 	for (size_t i = 0; i < a->state.nstorage; i++) {
 		const struct state_storage *x = &a->state.storage[i];
 		size_t k = 0;
-		while (k < b->state.nstorage
-			&& strcmp(b->state.storage[k].name, x->name) != 0)
+		while (k < b->state.nstorage &&
+		    strcmp(b->state.storage[k].name, x->name) != 0)
 			k++;
 		if (k == b->state.nstorage)
 			continue;
@@ -113,15 +114,14 @@ static int compare_outputs(struct diff *d, struct err *err)
 {
 	struct outputs a = { 0 }, b = { 0 };
 	int rc = -1;
-	if (outputs_open(&d->a.bundle, &a, err)
-		|| outputs_open(&d->b.bundle, &b, err))
+	if (outputs_open(&d->a.bundle, &a, err) || outputs_open(&d->b.bundle, &b, err))
 		goto out;
 	for (size_t i = 0; i < a.noutput; i++)
 		for (size_t k = 0; k < b.noutput; k++)
-			if (strcmp(a.output[i].pass, b.output[k].pass) == 0
-				&& a.output[i].output == b.output[k].output
-				&& a.output[i].face == b.output[k].face
-				&& compare_output(d, &a, i, &b, k, err))
+			if (strcmp(a.output[i].pass, b.output[k].pass) == 0 &&
+			    a.output[i].output == b.output[k].output &&
+			    a.output[i].face == b.output[k].face &&
+			    compare_output(d, &a, i, &b, k, err))
 				goto out;
 	compare_storage(d, &a, &b);
 	rc = 0;
@@ -134,16 +134,13 @@ out:
 /* The name of the image pass, as a bundle's manifest has it; or null. */
 static const char *image_name(const struct bundle *b)
 {
-	const cJSON *pass, *manifest = cJSON_GetObjectItemCaseSensitive(
-		b->json, "resolved_manifest");
-	cJSON_ArrayForEach(pass, cJSON_GetObjectItemCaseSensitive(manifest,
-		"pass")) {
-		const cJSON *kind = cJSON_GetObjectItemCaseSensitive(pass,
-			"kind");
-		const cJSON *name = cJSON_GetObjectItemCaseSensitive(pass,
-			"name");
-		if (cJSON_IsString(kind) && cJSON_IsString(name)
-			&& strcmp(kind->valuestring, "image") == 0)
+	const cJSON *pass,
+	    *manifest = cJSON_GetObjectItemCaseSensitive(b->json, "resolved_manifest");
+	cJSON_ArrayForEach (pass, cJSON_GetObjectItemCaseSensitive(manifest, "pass")) {
+		const cJSON *kind = cJSON_GetObjectItemCaseSensitive(pass, "kind");
+		const cJSON *name = cJSON_GetObjectItemCaseSensitive(pass, "name");
+		if (cJSON_IsString(kind) && cJSON_IsString(name) &&
+		    strcmp(kind->valuestring, "image") == 0)
 			return name->valuestring;
 	}
 	return NULL;
@@ -152,12 +149,12 @@ static const char *image_name(const struct bundle *b)
 static void compare_picture(struct diff *d)
 {
 	int is_file = !d->a.is_bundle || !d->b.is_bundle;
-	struct diff_part *p = add_part(d, DIFF_PICTURE,
-		is_file ? NULL : image_name(&d->a.bundle));
+	struct diff_part *p =
+	    add_part(d, DIFF_PICTURE, is_file ? NULL : image_name(&d->a.bundle));
 	p->width = d->a.picture.width;
 	p->height = d->a.picture.height;
-	p->is_other_size = d->a.picture.width != d->b.picture.width
-		|| d->a.picture.height != d->b.picture.height;
+	p->is_other_size = d->a.picture.width != d->b.picture.width ||
+	    d->a.picture.height != d->b.picture.height;
 	p->is_equal = !p->is_other_size;
 	if (p->is_other_size)
 		return;
@@ -175,7 +172,8 @@ static void compare_picture(struct diff *d)
 	for (size_t y = (size_t)p->height; !is_file && y-- > 0;) {
 		struct comparison row;
 		size_t at = y * width * 3;
-		compare_bytes(d->a.picture.rgb + at, d->b.picture.rgb + at, width * 3, &row);
+		compare_bytes(d->a.picture.rgb + at, d->b.picture.rgb + at, width * 3,
+		    &row);
 		if (row.is_equal)
 			continue;
 		first = at + row.first;
@@ -194,7 +192,7 @@ static void compare_picture(struct diff *d)
 
 /* Facts of a bundle, with the values as its document spells them. */
 static void add_item(struct facts *out, enum fact_kind kind, const cJSON *item,
-	const char *name)
+    const char *name)
 {
 	struct buf text = BUF_INIT;
 
@@ -215,8 +213,8 @@ static const cJSON *get(const struct bundle *b, const char *key)
 static int is_left_out(const char *path)
 {
 	static const char *const other[] = {
-		"project", "trace", "test", "store",	/* no matter */
-		"render.width", "render.height", "render.fps"	/* see settings */
+		"project", "trace", "test", "store",          /* no matter */
+		"render.width", "render.height", "render.fps" /* see settings */
 	};
 	for (size_t i = 0; i < sizeof other / sizeof *other; i++)
 		if (strcmp(path, other[i]) == 0)
@@ -225,21 +223,28 @@ static int is_left_out(const char *path)
 }
 
 static void add_table(const struct bundle *b, const char *key, enum fact_kind kind,
-	struct facts *out)
+    struct facts *out)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, get(b, key))
+	cJSON_ArrayForEach (item, get(b, key))
 		add_item(out, kind, item, item->string);
 }
 
 static void facts_of_bundle(const struct bundle *b, struct facts *out)
 {
 	static const char *const setting[] = {
-		"preset", "width", "height", "fps", "frame"
+		"preset",
+		"width",
+		"height",
+		"fps",
+		"frame",
 	};
 	static const char *const part[] = {
-		"vendor", "renderer", "version", "identity"
+		"vendor",
+		"renderer",
+		"version",
+		"identity",
 	};
 
 	add_table(b, "source_sha256", FACT_SOURCE, out);
@@ -250,18 +255,22 @@ static void facts_of_bundle(const struct bundle *b, struct facts *out)
 	if (get(b, "resolved_manifest"))
 		facts_of_json(get(b, "resolved_manifest"), "", is_left_out, out);
 	for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-		add_item(out, FACT_IDENTITY, cJSON_GetObjectItemCaseSensitive(
-			get(b, "driver"), part[i]), part[i]);
+		add_item(out, FACT_IDENTITY,
+		    cJSON_GetObjectItemCaseSensitive(get(b, "driver"), part[i]), part[i]);
 	add_item(out, FACT_TOOL, get(b, "tool"), "tool");
 }
 
 static const char *cause_kind(enum fact_kind kind)
 {
 	switch (fact_reason(kind)) {
-	case REASON_SOURCE: return "source";
-	case REASON_DRIVER: return "driver";
-	case REASON_TOOL: return "tool";
-	default: return "input";
+	case REASON_SOURCE:
+		return "source";
+	case REASON_DRIVER:
+		return "driver";
+	case REASON_TOOL:
+		return "tool";
+	default:
+		return "input";
 	}
 }
 
@@ -280,11 +289,9 @@ static void add_cause(void *data, const struct fact *a, const struct fact *b)
 		buf_addstr(&name, f->subject);
 	else
 		fact_print_name(f, &name);
-	d->cause = array_grow(d->cause, d->ncause, &d->cause_cap,
-		sizeof *d->cause);
-	d->cause[d->ncause++] = (struct diff_cause) { cause_kind(f->kind),
-		buf_detach(&name),
-		a ? xstrndup((const char *)a->bytes, a->n) : NULL,
+	d->cause = array_grow(d->cause, d->ncause, &d->cause_cap, sizeof *d->cause);
+	d->cause[d->ncause++] = (struct diff_cause){ cause_kind(f->kind),
+		buf_detach(&name), a ? xstrndup((const char *)a->bytes, a->n) : NULL,
 		b ? xstrndup((const char *)b->bytes, b->n) : NULL };
 }
 
@@ -296,9 +303,8 @@ static void compare_making(struct diff *d)
 	facts_of_bundle(&d->a.bundle, &a);
 	facts_of_bundle(&d->b.bundle, &b);
 	/* Without an identity, nothing says whether it is another driver. */
-	d->is_driver_known =
-		facts_get(&a, FACT_IDENTITY, "identity", FACT_NONE, &x) &&
-		facts_get(&b, FACT_IDENTITY, "identity", FACT_NONE, &y);
+	d->is_driver_known = facts_get(&a, FACT_IDENTITY, "identity", FACT_NONE, &x) &&
+	    facts_get(&b, FACT_IDENTITY, "identity", FACT_NONE, &y);
 	d->is_driver_other = d->is_driver_known && !fact_equal(&x, &y);
 	facts_compare(&a, &b, add_cause, d);
 	facts_release(&a);
@@ -317,7 +323,7 @@ int diff_has_cause(const struct diff *d, const char *kind)
 
 int diff_open(const char *a, const char *b, struct diff *out, struct err *err)
 {
-	*out = (struct diff) { .is_equal = 1 };
+	*out = (struct diff){ .is_equal = 1 };
 	if (load_side(&out->a, a, err) || load_side(&out->b, b, err))
 		return -1;
 	if (out->a.is_bundle && out->b.is_bundle) {
@@ -357,7 +363,7 @@ void diff_close(struct diff *d)
 	free(d->cause);
 	side_release(&d->a);
 	side_release(&d->b);
-	*d = (struct diff) { 0 };
+	*d = (struct diff){ 0 };
 }
 
 /* Other metrics ----------------------------------------------------------------- */
@@ -372,8 +378,8 @@ static void measure_picture(const struct diff *d, struct diff_part *p)
 	p->has_metrics = 1;
 }
 
-static int measure_output(struct diff_part *p, struct outputs *a,
-	struct outputs *b, struct err *err)
+static int measure_output(struct diff_part *p, struct outputs *a, struct outputs *b,
+    struct err *err)
 {
 	struct outputs *side[] = { a, b };
 	const char *texel[2] = { NULL, NULL };
@@ -381,8 +387,8 @@ static int measure_output(struct diff_part *p, struct outputs *a,
 	for (int k = 0; k < 2; k++)
 		for (size_t i = 0; i < side[k]->noutput; i++) {
 			const struct output *o = &side[k]->output[i];
-			if (strcmp(o->pass, p->name) != 0 || o->output != p->output
-				|| o->face != p->face)
+			if (strcmp(o->pass, p->name) != 0 || o->output != p->output ||
+			    o->face != p->face)
 				continue;
 			texel[k] = outputs_read(side[k], i, err);
 			if (!texel[k])
@@ -403,8 +409,8 @@ int diff_measure(struct diff *d, struct err *err)
 {
 	struct outputs a = { 0 }, b = { 0 };
 	int are_bundles = d->a.is_bundle && d->b.is_bundle, rc = -1;
-	if (are_bundles && (outputs_open(&d->a.bundle, &a, err)
-		|| outputs_open(&d->b.bundle, &b, err)))
+	if (are_bundles &&
+	    (outputs_open(&d->a.bundle, &a, err) || outputs_open(&d->b.bundle, &b, err)))
 		goto out;
 	for (size_t i = 0; i < d->npart; i++) {
 		struct diff_part *p = &d->part[i];
@@ -412,8 +418,7 @@ int diff_measure(struct diff *d, struct err *err)
 			continue;
 		if (p->kind == DIFF_PICTURE)
 			measure_picture(d, p);
-		else if (p->kind == DIFF_OUTPUT
-			&& measure_output(p, &a, &b, err))
+		else if (p->kind == DIFF_OUTPUT && measure_output(p, &a, &b, err))
 			goto out;
 	}
 	rc = 0;
@@ -427,13 +432,13 @@ out:
 
 int diff_name_parse(const char *text, struct diff_name *out)
 {
-	*out = (struct diff_name) { 0 };
+	*out = (struct diff_name){ 0 };
 	/* No trace's name has a colon, and revisions may (":/fix"). */
 	const char *colon = strrchr(text, ':');
 	const char *target = colon ? colon + 1 : text;
 	const char *at = strchr(target, '@');
-	if (colon == text || !at || at == target || !at[1]
-		|| at[1 + strspn(at + 1, "0123456789")])
+	if (colon == text || !at || at == target || !at[1] ||
+	    at[1 + strspn(at + 1, "0123456789")])
 		return 0;
 	out->rev = colon ? xstrndup(text, (size_t)(colon - text)) : NULL;
 	out->target = xstrdup(target);
@@ -444,5 +449,5 @@ void diff_name_release(struct diff_name *n)
 {
 	free(n->rev);
 	free(n->target);
-	*n = (struct diff_name) { 0 };
+	*n = (struct diff_name){ 0 };
 }

@@ -20,7 +20,7 @@
 
 struct size {
 	int width, height;
-	size_t n;		/* pixels */
+	size_t n; /* pixels */
 };
 
 /* Planes of n values; three of them are a picture in some colour space. */
@@ -32,18 +32,18 @@ static struct colour colour_new(size_t n)
 {
 	float *all = xcalloc(n + 1, 3 * sizeof *all);
 
-	return (struct colour) { { all, all + n, all + 2 * n } };
+	return (struct colour){ { all, all + n, all + 2 * n } };
 }
 
 static void colour_free(struct colour *c)
 {
 	free(c->c[0]);
-	*c = (struct colour) { { NULL } };
+	*c = (struct colour){ { NULL } };
 }
 
 /* Colour spaces ---------------------------------------------------------------- */
 
-static const double white[3] = { 0.950428545, 1, 1.088900371 };	/* D65 */
+static const double white[3] = { 0.950428545, 1, 1.088900371 }; /* D65 */
 
 static double linear_of_srgb(double v)
 {
@@ -52,22 +52,16 @@ static double linear_of_srgb(double v)
 
 static void xyz_of_rgb(const double rgb[3], double xyz[3])
 {
-	xyz[0] = (10135552 * rgb[0] + 8788810 * rgb[1] + 4435075 * rgb[2]) /
-		24577794;
-	xyz[1] = (2613072 * rgb[0] + 8788810 * rgb[1] + 887015 * rgb[2]) /
-		12288897;
-	xyz[2] = (1425312 * rgb[0] + 8788810 * rgb[1] + 70074185 * rgb[2]) /
-		73733382;
+	xyz[0] = (10135552 * rgb[0] + 8788810 * rgb[1] + 4435075 * rgb[2]) / 24577794;
+	xyz[1] = (2613072 * rgb[0] + 8788810 * rgb[1] + 887015 * rgb[2]) / 12288897;
+	xyz[2] = (1425312 * rgb[0] + 8788810 * rgb[1] + 70074185 * rgb[2]) / 73733382;
 }
 
 static void rgb_of_xyz(const double xyz[3], double rgb[3])
 {
-	rgb[0] = 3.241003275 * xyz[0] - 1.537398934 * xyz[1] -
-		0.498615861 * xyz[2];
-	rgb[1] = -0.969224334 * xyz[0] + 1.875930071 * xyz[1] +
-		0.041554224 * xyz[2];
-	rgb[2] = 0.055639423 * xyz[0] - 0.204011202 * xyz[1] +
-		1.057148933 * xyz[2];
+	rgb[0] = 3.241003275 * xyz[0] - 1.537398934 * xyz[1] - 0.498615861 * xyz[2];
+	rgb[1] = -0.969224334 * xyz[0] + 1.875930071 * xyz[1] + 0.041554224 * xyz[2];
+	rgb[2] = 0.055639423 * xyz[0] - 0.204011202 * xyz[1] + 1.057148933 * xyz[2];
 }
 
 /* A linear colour as YCxCz, CIELAB without its cube roots. */
@@ -86,7 +80,8 @@ static void rgb_of_ycxcz(const double in[3], double rgb[3])
 {
 	double y = (in[0] + 16) / 116;
 	double xyz[3] = {
-		(in[1] / 500 + y) * white[0], y * white[1],
+		(in[1] / 500 + y) * white[0],
+		y * white[1],
 		(y - in[2] / 200) * white[2],
 	};
 
@@ -97,8 +92,7 @@ static double lab_curve(double v)
 {
 	const double delta = 6.0 / 29;
 
-	return v > delta * delta * delta ? cbrt(v) :
-		v / (3 * delta * delta) + 4.0 / 29;
+	return v > delta * delta * delta ? cbrt(v) : v / (3 * delta * delta) + 4.0 / 29;
 }
 
 /* CIELAB with chroma scaled by lightness (the Hunt effect). */
@@ -129,8 +123,7 @@ struct kernel {
 
 static struct kernel kernel_new(int radius)
 {
-	return (struct kernel) { radius, xcalloc(2 * (size_t)radius + 1,
-		sizeof(double)) };
+	return (struct kernel){ radius, xcalloc(2 * (size_t)radius + 1, sizeof(double)) };
 }
 
 static int clamp(int v, int n)
@@ -139,9 +132,8 @@ static int clamp(int v, int n)
 }
 
 /* out += by * (columns over rows of in); scratch has n values. */
-static void convolve(const struct size *s, const float *in,
-	const struct kernel *row, const struct kernel *column, double by,
-	float *scratch, float *out)
+static void convolve(const struct size *s, const float *in, const struct kernel *row,
+    const struct kernel *column, double by, float *scratch, float *out)
 {
 	size_t w = (size_t)s->width;
 
@@ -151,7 +143,7 @@ static void convolve(const struct size *s, const float *in,
 			double sum = 0;
 			for (int k = -row->radius; k <= row->radius; k++)
 				sum += row->weight[k + row->radius] *
-					line[clamp(x + k, s->width)];
+				    line[clamp(x + k, s->width)];
 			scratch[(size_t)y * w + (size_t)x] = (float)sum;
 		}
 	for (int y = 0; y < s->height; y++)
@@ -159,8 +151,8 @@ static void convolve(const struct size *s, const float *in,
 			double sum = 0;
 			for (int k = -column->radius; k <= column->radius; k++)
 				sum += column->weight[k + column->radius] *
-					scratch[(size_t)clamp(y + k, s->height) *
-					w + (size_t)x];
+				    scratch[(size_t)clamp(y + k, s->height) * w +
+					(size_t)x];
 			out[(size_t)y * w + (size_t)x] += (float)(by * sum);
 		}
 }
@@ -189,8 +181,8 @@ static double fill_gaussian(struct kernel *k, double b, double ppd)
 	return sum;
 }
 
-static void filter_spatially(const struct size *s, const struct colour *in,
-	double ppd, struct colour *out)
+static void filter_spatially(const struct size *s, const struct colour *in, double ppd,
+    struct colour *out)
 {
 	int radius = (int)ceil(3 * sqrt(0.04 / (2 * PI * PI)) * ppd);
 	struct kernel k = kernel_new(radius);
@@ -209,7 +201,7 @@ static void filter_spatially(const struct size *s, const struct colour *in,
 				continue;
 			fill_gaussian(&k, sensitivity[c][g].b, ppd);
 			convolve(s, in->c[c], &k, &k, scale[g] / total, scratch,
-				out->c[c]);
+			    out->c[c]);
 		}
 	}
 	free(scratch);
@@ -220,16 +212,16 @@ static void filter_spatially(const struct size *s, const struct colour *in,
 
 enum { REFERENCE, TEST };
 #define COLOUR_EXPONENT 0.7
-#define COLOUR_KNEE 0.4		/* of the largest difference ... */
-#define COLOUR_KNEE_VALUE 0.95	/* ... is mapped to this */
+#define COLOUR_KNEE 0.4        /* of the largest difference ... */
+#define COLOUR_KNEE_VALUE 0.95 /* ... is mapped to this */
 #define FEATURE_EXPONENT 0.5
 
 static double largest_colour_difference(void)
 {
 	double green[3], blue[3];
 
-	hunt_lab_of_rgb((const double[]) { 0, 1, 0 }, green);
-	hunt_lab_of_rgb((const double[]) { 0, 0, 1 }, blue);
+	hunt_lab_of_rgb((const double[]){ 0, 1, 0 }, green);
+	hunt_lab_of_rgb((const double[]){ 0, 0, 1 }, blue);
 	return pow(hyab(green, blue), COLOUR_EXPONENT);
 }
 
@@ -246,7 +238,7 @@ static void seen_colour(const struct colour *filtered, size_t i, double lab[3])
 }
 
 static void compare_colours(const struct size *s, const struct colour opponent[2],
-	double ppd, float *out)
+    double ppd, float *out)
 {
 	struct colour filtered[2];
 	double most = largest_colour_difference(), knee = COLOUR_KNEE * most;
@@ -260,9 +252,9 @@ static void compare_colours(const struct size *s, const struct colour opponent[2
 		seen_colour(&filtered[REFERENCE], i, a);
 		seen_colour(&filtered[TEST], i, b);
 		double d = pow(hyab(a, b), COLOUR_EXPONENT);
-		out[i] = (float)(d < knee ? COLOUR_KNEE_VALUE / knee * d :
-			COLOUR_KNEE_VALUE + (d - knee) / (most - knee) *
-			(1 - COLOUR_KNEE_VALUE));
+		out[i] = (float)(d < knee ? COLOUR_KNEE_VALUE / knee * d
+					  : COLOUR_KNEE_VALUE +
+			    (d - knee) / (most - knee) * (1 - COLOUR_KNEE_VALUE));
 	}
 	colour_free(&filtered[REFERENCE]);
 	colour_free(&filtered[TEST]);
@@ -287,7 +279,7 @@ static void fill_feature(struct kernel *k, double sigma, int is_point)
 
 /* Strength of edges or points of a grey picture; out is zeros. */
 static void find_features(const struct size *s, const float *grey, double sigma,
-	int is_point, float *out)
+    int is_point, float *out)
 {
 	struct kernel feature = kernel_new((int)ceil(3 * sigma));
 	struct kernel smooth = kernel_new(feature.radius);
@@ -298,7 +290,7 @@ static void find_features(const struct size *s, const float *grey, double sigma,
 	fill_feature(&feature, sigma, is_point);
 	for (int i = -smooth.radius; i <= smooth.radius; i++)
 		sum += smooth.weight[i + smooth.radius] =
-			exp(-i * i / (2 * sigma * sigma));
+		    exp(-i * i / (2 * sigma * sigma));
 	convolve(s, grey, &feature, &smooth, 1 / sum, scratch, dx);
 	convolve(s, grey, &smooth, &feature, 1 / sum, scratch, dy);
 	for (size_t i = 0; i < s->n; i++)
@@ -310,9 +302,9 @@ static void find_features(const struct size *s, const float *grey, double sigma,
 
 /* Colour differences in map become FLIP. */
 static void add_features(const struct size *s, const struct colour opponent[2],
-	double ppd, float *map)
+    double ppd, float *map)
 {
-	const double sigma = 0.5 * 0.082 * ppd;	/* of detectors 0.082 degrees wide */
+	const double sigma = 0.5 * 0.082 * ppd; /* of detectors 0.082 degrees wide */
 	float *grey = xcalloc(s->n + 1, 5 * sizeof *grey);
 
 	for (int k = 0; k < 2; k++) {
@@ -320,13 +312,12 @@ static void add_features(const struct size *s, const struct colour opponent[2],
 			grey[i] = (opponent[k].c[0][i] + 16) / 116;
 		for (int kind = 0; kind < 2; kind++)
 			find_features(s, grey, sigma, kind,
-				grey + (size_t)(1 + 2 * k + kind) * s->n);
+			    grey + (size_t)(1 + 2 * k + kind) * s->n);
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		double edge = fabs(grey[s->n + i] - grey[3 * s->n + i]);
 		double point = fabs(grey[2 * s->n + i] - grey[4 * s->n + i]);
-		double d = pow((edge > point ? edge : point) / sqrt(2),
-			FEATURE_EXPONENT);
+		double d = pow((edge > point ? edge : point) / sqrt(2), FEATURE_EXPONENT);
 		map[i] = (float)pow(map[i], 1 - (d < 1 ? d : 1));
 	}
 	free(grey);
@@ -334,14 +325,14 @@ static void add_features(const struct size *s, const struct colour opponent[2],
 
 /* Of linear colours 0..1, in opponent colours. */
 static void flip_opponent(const struct size *s, const struct colour opponent[2],
-	double ppd, float *map)
+    double ppd, float *map)
 {
 	compare_colours(s, opponent, ppd, map);
 	add_features(s, opponent, ppd, map);
 }
 
-void flip_map(const struct picture *reference, const struct picture *test,
-	double ppd, float *map)
+void flip_map(const struct picture *reference, const struct picture *test, double ppd,
+    float *map)
 {
 	const struct picture *picture[] = { reference, test };
 	struct size s = { reference->width, reference->height,
@@ -372,14 +363,19 @@ void flip_map(const struct picture *reference, const struct picture *test,
 
 /* Narkowicz's fit of the ACES tone curve, with the exposure of 0.6 in it. */
 static const double aces[6] = {
-	0.6 * 0.6 * 2.51, 0.6 * 0.03, 0, 0.6 * 0.6 * 2.43, 0.6 * 0.59, 0.14,
+	0.6 * 0.6 * 2.51,
+	0.6 * 0.03,
+	0,
+	0.6 * 0.6 * 2.43,
+	0.6 * 0.59,
+	0.14,
 };
-#define TONE_WHITE 0.85		/* what the brightest is mapped to at first */
+#define TONE_WHITE 0.85 /* what the brightest is mapped to at first */
 
 static double tone(double v)
 {
 	double t = ((aces[0] * v + aces[1]) * v + aces[2]) /
-		((aces[3] * v + aces[4]) * v + aces[5]);
+	    ((aces[3] * v + aces[4]) * v + aces[5]);
 
 	return t < 0 ? 0 : t > 1 ? 1 : t;
 }
@@ -401,8 +397,7 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* The exposures, in stops, between which the reference is neither white nor dark. */
-static void find_exposures(const void *texel, size_t n, double *start,
-	double *stop)
+static void find_exposures(const void *texel, size_t n, double *start, double *stop)
 {
 	double a = TONE_WHITE * aces[3] - aces[0];
 	double b = TONE_WHITE * aces[4] - aces[1];
@@ -416,16 +411,15 @@ static void find_exposures(const void *texel, size_t n, double *start,
 		y[i] = 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2];
 	}
 	qsort(y, n, sizeof *y, compare_doubles);
-	double median = n == 0 ? 0 : n % 2 ? y[n / 2] :
-		(y[n / 2 - 1] + y[n / 2]) / 2;
+	double median = n == 0 ? 0 : n % 2 ? y[n / 2] : (y[n / 2 - 1] + y[n / 2]) / 2;
 	double max = n ? y[n - 1] : 0;
 	*start = log2(brightest / fmax(max, FLT_EPSILON));
 	*stop = log2(brightest / fmax(median, FLT_EPSILON));
 	free(y);
 }
 
-void flip_hdr_map(const void *reference, const void *test, int width,
-	int height, double ppd, float *map)
+void flip_hdr_map(const void *reference, const void *test, int width, int height,
+    double ppd, float *map)
 {
 	const void *texel[] = { reference, test };
 	struct size s = { width, height, (size_t)width * (size_t)height };

@@ -30,14 +30,14 @@ enum metric metric_find(const char *word)
 /* Bytes --------------------------------------------------------------------------- */
 
 struct sums {
-	uint64_t npixel;	/* that count */
-	uint64_t squares;	/* of byte differences */
-	uint64_t nover;		/* pixels over epsilon */
+	uint64_t npixel;  /* that count */
+	uint64_t squares; /* of byte differences */
+	uint64_t nover;   /* pixels over epsilon */
 	int max;
 };
 
 static struct sums add_up(const struct picture *a, const struct picture *b,
-	const uint8_t *mask, int epsilon)
+    const uint8_t *mask, int epsilon)
 {
 	struct sums s = { 0 };
 	size_t n = picture_size(a) / 3;
@@ -82,14 +82,14 @@ static int mirror(int at, int n)
 }
 
 static void blur(const double *kernel, const double *in, int width, int height,
-	double *scratch, double *out)
+    double *scratch, double *out)
 {
 	for (int y = 0; y < height; y++)
 		for (int x = 0; x < width; x++) {
 			double sum = 0;
 			for (int k = -SSIM_RADIUS; k <= SSIM_RADIUS; k++)
 				sum += kernel[k + SSIM_RADIUS] *
-					in[(size_t)y * (size_t)width +
+				    in[(size_t)y * (size_t)width +
 					(size_t)mirror(x + k, width)];
 			scratch[(size_t)y * (size_t)width + (size_t)x] = sum;
 		}
@@ -98,8 +98,9 @@ static void blur(const double *kernel, const double *in, int width, int height,
 			double sum = 0;
 			for (int k = -SSIM_RADIUS; k <= SSIM_RADIUS; k++)
 				sum += kernel[k + SSIM_RADIUS] *
-					scratch[(size_t)mirror(y + k, height) *
-					(size_t)width + (size_t)x];
+				    scratch[(size_t)mirror(y + k, height) *
+					    (size_t)width +
+					(size_t)x];
 			out[(size_t)y * (size_t)width + (size_t)x] = sum;
 		}
 }
@@ -109,8 +110,7 @@ static double luma(const uint8_t *rgb)
 	return 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2];
 }
 
-static double ssim(const struct picture *a, const struct picture *b,
-	const uint8_t *mask)
+static double ssim(const struct picture *a, const struct picture *b, const uint8_t *mask)
 {
 	int w = a->width, h = a->height;
 	size_t n = picture_size(a) / 3, ncounted = 0;
@@ -136,8 +136,7 @@ static double ssim(const struct picture *a, const struct picture *b,
 		const double *u = k == 1 ? y : x, *v = k == 0 ? x : y;
 		for (size_t i = 0; i < n; i++)
 			product[i] = u[i] * v[i];
-		blur(kernel, product, w, h, scratch,
-			mean + (size_t)(2 + k) * n);
+		blur(kernel, product, w, h, scratch, mean + (size_t)(2 + k) * n);
 	}
 	/* Windows within the picture, where there are any. */
 	int edge_x = w > 2 * SSIM_RADIUS ? SSIM_RADIUS : 0;
@@ -153,7 +152,7 @@ static double ssim(const struct picture *a, const struct picture *b,
 			double vy = mean[3 * n + i] - my * my;
 			double vxy = mean[4 * n + i] - mx * my;
 			sum += (2 * mx * my + c1) * (2 * vxy + c2) /
-				((mx * mx + my * my + c1) * (vx + vy + c2));
+			    ((mx * mx + my * my + c1) * (vx + vy + c2));
 			ncounted++;
 		}
 	free(plane);
@@ -161,7 +160,7 @@ static double ssim(const struct picture *a, const struct picture *b,
 }
 
 static double flip(const struct picture *a, const struct picture *b,
-	const struct metric_options *options)
+    const struct metric_options *options)
 {
 	size_t n = picture_size(a) / 3, ncounted = 0;
 	float *map = xcalloc(n + 1, sizeof *map);
@@ -179,7 +178,7 @@ static double flip(const struct picture *a, const struct picture *b,
 }
 
 double metric_value(enum metric metric, const struct picture *reference,
-	const struct picture *test, const struct metric_options *options)
+    const struct picture *test, const struct metric_options *options)
 {
 	if (metric == METRIC_SSIM)
 		return ssim(reference, test, options->mask);
@@ -195,8 +194,8 @@ double metric_value(enum metric metric, const struct picture *reference,
 	case METRIC_PIXELS:
 		return (double)s.nover;
 	case METRIC_PSNR:
-		return s.squares == 0 ? HUGE_VAL :
-			10 * log10(255.0 * 255 / mean_square(&s));
+		return s.squares == 0 ? HUGE_VAL
+				      : 10 * log10(255.0 * 255 / mean_square(&s));
 	default:
 		return 0;
 	}

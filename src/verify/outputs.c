@@ -15,8 +15,7 @@ const char *output_face(int f)
 
 static void add_output(struct outputs *o, const struct output *one)
 {
-	o->output = array_grow(o->output, o->noutput, &o->cap,
-		sizeof *o->output);
+	o->output = array_grow(o->output, o->noutput, &o->cap, sizeof *o->output);
 	o->output[o->noutput++] = *one;
 }
 
@@ -24,21 +23,19 @@ static void add_output(struct outputs *o, const struct output *one)
 static int parse_key(const char *key, const char *pass, int *output, int *f)
 {
 	size_t n = strlen(pass);
-	if (strncmp(key, "pass:", 5) != 0 || strncmp(key + 5, pass, n) != 0
-		|| key[5 + n] != ':')
+	if (strncmp(key, "pass:", 5) != 0 || strncmp(key + 5, pass, n) != 0 ||
+	    key[5 + n] != ':')
 		return 0;
 	const char *what = key + 6 + n;
 	*output = 0;
 	*f = -1;
-	if (strncmp(what, "output:", 7) == 0 && what[7] >= '0'
-		&& what[7] <= '0' + LIMIT_EXTRA_OUTPUTS
-		&& strcmp(what + 8, ":raw") == 0) {
+	if (strncmp(what, "output:", 7) == 0 && what[7] >= '0' &&
+	    what[7] <= '0' + LIMIT_EXTRA_OUTPUTS && strcmp(what + 8, ":raw") == 0) {
 		*output = what[7] - '0';
 		return 1;
 	}
 	for (int k = 0; k < 6 && strncmp(what, "face:", 5) == 0; k++)
-		if (strncmp(what + 5, face[k], 2) == 0
-			&& strcmp(what + 7, ":raw") == 0) {
+		if (strncmp(what + 5, face[k], 2) == 0 && strcmp(what + 7, ":raw") == 0) {
 			*f = k;
 			return 1;
 		}
@@ -46,8 +43,7 @@ static int parse_key(const char *key, const char *pass, int *output, int *f)
 }
 
 /* Output 0 of a pass from the state, then what its artifacts add. */
-static void add_pass(struct outputs *o, const char *pass, int width,
-	int height)
+static void add_pass(struct outputs *o, const char *pass, int width, int height)
 {
 	size_t first = o->noutput;
 	for (size_t i = 0; i < first; i++)
@@ -56,19 +52,20 @@ static void add_pass(struct outputs *o, const char *pass, int width,
 	for (size_t i = 0; i < o->state.nbuffer; i++) {
 		const struct state_buffer *b = &o->state.buffer[i];
 		if (strcmp(b->name, pass) == 0)
-			add_output(o, &(struct output){ xstrdup(pass), 0, -1,
-				b->width, b->height, b->at, NULL });
+			add_output(o,
+			    &(struct output){ xstrdup(pass), 0, -1, b->width, b->height,
+				b->at, NULL });
 	}
 	for (size_t i = 0; i < o->bundle->nartifact; i++) {
 		const struct artifact *a = &o->bundle->artifact[i];
 		struct output one = { .width = width, .height = height };
-		if (!parse_key(a->key, pass, &one.output, &one.face)
-			|| (!one.output && one.face < 0 && o->noutput > first
-				&& o->output[first].at))
+		if (!parse_key(a->key, pass, &one.output, &one.face) ||
+		    (!one.output && one.face < 0 && o->noutput > first &&
+			o->output[first].at))
 			continue;
-		if (width < 1 || height < 1 || a->bytes
-			!= (uint64_t)width * (uint64_t)height * 16)
-			continue;	/* nobody says what shape it has */
+		if (width < 1 || height < 1 ||
+		    a->bytes != (uint64_t)width * (uint64_t)height * 16)
+			continue; /* nobody says what shape it has */
 		one.pass = xstrdup(pass);
 		one.key = xstrdup(a->key);
 		add_output(o, &one);
@@ -78,17 +75,18 @@ static void add_pass(struct outputs *o, const char *pass, int width,
 static int size_of(const cJSON *timing, const char *key)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(timing, key);
-	return cJSON_IsNumber(item) && item->valuedouble >= 1
-		&& item->valuedouble <= LIMIT_SIZE ? item->valueint : 0;
+	return cJSON_IsNumber(item) && item->valuedouble >= 1 &&
+		item->valuedouble <= LIMIT_SIZE
+	    ? item->valueint
+	    : 0;
 }
 
 static const cJSON *timing_of(const cJSON *timings, const char *pass)
 {
 	const cJSON *timing;
 
-	cJSON_ArrayForEach(timing, timings) {
-		const cJSON *name = cJSON_GetObjectItemCaseSensitive(timing,
-			"name");
+	cJSON_ArrayForEach (timing, timings) {
+		const cJSON *name = cJSON_GetObjectItemCaseSensitive(timing, "name");
 		if (cJSON_IsString(name) && strcmp(name->valuestring, pass) == 0)
 			return timing;
 	}
@@ -97,32 +95,28 @@ static const cJSON *timing_of(const cJSON *timings, const char *pass)
 
 int outputs_open(const struct bundle *b, struct outputs *out, struct err *err)
 {
-	*out = (struct outputs) { .bundle = b };
-	if (bundle_artifact(b, "state")
-		&& (bundle_read(b, "state", &out->file, err)
-			|| state_read("state.ststate", out->file.data,
-				out->file.len, &out->state, err))) {
+	*out = (struct outputs){ .bundle = b };
+	if (bundle_artifact(b, "state") &&
+	    (bundle_read(b, "state", &out->file, err) ||
+		state_read("state.ststate", out->file.data, out->file.len, &out->state,
+		    err))) {
 		err_wrap(err, "in %s", b->dir);
 		return -1;
 	}
 	const cJSON *timing, *key;
-	const cJSON *timings = cJSON_GetObjectItemCaseSensitive(b->json,
-		"pass_timings");
+	const cJSON *timings = cJSON_GetObjectItemCaseSensitive(b->json, "pass_timings");
 	/* All passes, in the order that a frame runs. */
-	cJSON_ArrayForEach(key, cJSON_GetObjectItemCaseSensitive(b->json,
-		"keys")) {
+	cJSON_ArrayForEach (key, cJSON_GetObjectItemCaseSensitive(b->json, "keys")) {
 		timing = timing_of(timings, key->string);
 		add_pass(out, key->string, size_of(timing, "width"),
-			size_of(timing, "height"));
+		    size_of(timing, "height"));
 	}
 	/* The ancestor writes no keys. */
-	cJSON_ArrayForEach(timing, timings) {
-		const cJSON *name = cJSON_GetObjectItemCaseSensitive(timing,
-			"name");
+	cJSON_ArrayForEach (timing, timings) {
+		const cJSON *name = cJSON_GetObjectItemCaseSensitive(timing, "name");
 		if (cJSON_IsString(name))
-			add_pass(out, name->valuestring,
-				size_of(timing, "width"),
-				size_of(timing, "height"));
+			add_pass(out, name->valuestring, size_of(timing, "width"),
+			    size_of(timing, "height"));
 	}
 	for (size_t i = 0; i < out->state.nbuffer; i++)
 		add_pass(out, out->state.buffer[i].name, 0, 0);
@@ -139,7 +133,7 @@ void outputs_close(struct outputs *o)
 	state_release(&o->state);
 	buf_release(&o->file);
 	buf_release(&o->scratch);
-	*o = (struct outputs) { 0 };
+	*o = (struct outputs){ 0 };
 }
 
 const char *outputs_read(struct outputs *o, size_t i, struct err *err)
@@ -175,12 +169,11 @@ static size_t find_nonfinite(const char *texel, size_t n)
 	return n;
 }
 
-int nonfinite_find(const struct bundle *b, struct nonfinite *out,
-	struct err *err)
+int nonfinite_find(const struct bundle *b, struct nonfinite *out, struct err *err)
 {
 	struct outputs o;
 	int rc = outputs_open(b, &o, err);
-	*out = (struct nonfinite) { 0 };
+	*out = (struct nonfinite){ 0 };
 	for (size_t i = 0; i < o.noutput && !rc && !out->is_found; i++) {
 		const struct output *one = &o.output[i];
 		const char *texel = outputs_read(&o, i, err);
@@ -193,9 +186,8 @@ int nonfinite_find(const struct bundle *b, struct nonfinite *out,
 		size_t at = find_nonfinite(texel, n);
 		if (at == n)
 			continue;
-		*out = (struct nonfinite) { 1, xstrdup(one->pass), one->output,
-			one->face, (int)(at / 4 % width), (int)(at / 4 / width),
-			(int)(at % 4), 0 };
+		*out = (struct nonfinite){ 1, xstrdup(one->pass), one->output, one->face,
+			(int)(at / 4 % width), (int)(at / 4 / width), (int)(at % 4), 0 };
 		memcpy(&out->value, texel + 4 * at, 4);
 	}
 	outputs_close(&o);
@@ -205,5 +197,5 @@ int nonfinite_find(const struct bundle *b, struct nonfinite *out,
 void nonfinite_release(struct nonfinite *n)
 {
 	free(n->pass);
-	*n = (struct nonfinite) { 0 };
+	*n = (struct nonfinite){ 0 };
 }

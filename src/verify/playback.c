@@ -11,25 +11,25 @@
 /* One of a pass's targets, with all its outputs. */
 struct target {
 	uint32_t texture[1 + LIMIT_EXTRA_OUTPUTS];
-	int is_allocated;	/* something was drawn there, or it is a cubemap */
-	unsigned has_chain;	/* bit k: mips of output k were made once */
+	int is_allocated;   /* something was drawn there, or it is a cubemap */
+	unsigned has_chain; /* bit k: mips of output k were made once */
 };
 
 struct channel {
 	const struct input_ref *in;
-	uint32_t texture;	/* of an asset, the keyboard, music; 0: a pass */
-	unsigned nbound;	/* how often it was bound: pairs are swapped each time */
+	uint32_t texture; /* of an asset, the keyboard, music; 0: a pass */
+	unsigned nbound;  /* how often it was bound: pairs are swapped each time */
 };
 
-struct stage {			/* a pass */
+struct stage { /* a pass */
 	int is_drawn;
 	uint32_t program;
 	struct reflection reflection;
-	struct target target[2];	/* the second where it has a pair */
+	struct target target[2]; /* the second where it has a pair */
 	int is_pair;
-	unsigned ndrawn;	/* targets are swapped each time */
-	struct channel *channel;	/* an input each */
-	void *output;		/* read back */
+	unsigned ndrawn;         /* targets are swapped each time */
+	struct channel *channel; /* an input each */
+	void *output;            /* read back */
 };
 
 struct playback {
@@ -40,10 +40,10 @@ struct playback {
 	size_t norder;
 	struct moment moment;
 	uint32_t next_id;
-	uint32_t *asset;	/* textures, 0 not loaded */
-	uint32_t *buffer;	/* a storage name of the graph each, 0 none */
-	void **storage;		/* read back */
-	int has_error;		/* GL's, that nobody has asked for yet */
+	uint32_t *asset;  /* textures, 0 not loaded */
+	uint32_t *buffer; /* a storage name of the graph each, 0 none */
+	void **storage;   /* read back */
+	int has_error;    /* GL's, that nobody has asked for yet */
 };
 
 /* Order ------------------------------------------------------------------------ */
@@ -117,12 +117,11 @@ static int compile(struct playback *pb, int p, struct err *err)
 	if (rc == 0) {
 		shader_plain(pb->env.scene->variant, p, &source, &shader);
 		s->program = (uint32_t)p + 1;
-		rc = worker_compile(pb->env.worker, s->program, label,
-			shader.vertex, shader.stage, &result, err);
+		rc = worker_compile(pb->env.worker, s->program, label, shader.vertex,
+		    shader.stage, &result, err);
 	}
 	if (rc == 0 && !result.ok) {
-		shader_log(pb->m, p, &source, &shader,
-			result.log ? result.log : "", err);
+		shader_log(pb->m, p, &source, &shader, result.log ? result.log : "", err);
 		rc = -1;
 	} else if (rc == 0) {
 		s->reflection = result.reflection;
@@ -150,8 +149,7 @@ static int make_targets(struct playback *pb, int p, struct err *err)
 			desc.texel = (enum texel)pass_format(pass, k);
 			desc.has_mips = pb->env.scene->graph->mips[p] >> k & 1;
 			s->target[half].texture[k] = ++pb->next_id;
-			if (worker_texture_new(pb->env.worker, pb->next_id, &desc,
-			    err))
+			if (worker_texture_new(pb->env.worker, pb->next_id, &desc, err))
 				return -1;
 		}
 	}
@@ -159,7 +157,7 @@ static int make_targets(struct playback *pb, int p, struct err *err)
 }
 
 static int load_texture(struct playback *pb, const struct input_ref *in, uint32_t id,
-	struct err *err)
+    struct err *err)
 {
 	const struct variant *v = pb->env.scene->variant;
 	struct worker *w = pb->env.worker;
@@ -167,7 +165,7 @@ static int load_texture(struct playback *pb, const struct input_ref *in, uint32_
 
 	if (in->asset >= 0)
 		return upload_image(w, id, &pb->m->asset[in->asset],
-			&pb->env.image[in->asset], err);
+		    &pb->env.image[in->asset], err);
 	if (in->kind == INPUT_KEYBOARD) {
 		keyboard_texels(v, 0, texel);
 		return upload_texels(w, id, 1, 256, 3, texel, err);
@@ -185,8 +183,8 @@ static int make_channels(struct playback *pb, int p, struct err *err)
 	s->channel = xcalloc(pass->ninput + 1, sizeof *s->channel);
 	for (size_t i = 0; i < pass->ninput; i++) {
 		const struct input_ref *in = &pass->input[i];
-		uint32_t *id = in->asset >= 0 ? &pb->asset[in->asset] :
-			&s->channel[i].texture;
+		uint32_t *id =
+		    in->asset >= 0 ? &pb->asset[in->asset] : &s->channel[i].texture;
 		int rc = UPLOAD_BLOCKED;
 		s->channel[i].in = in;
 		if (in->kind == INPUT_PASS)
@@ -213,8 +211,8 @@ static int make_storage(struct playback *pb, int p, struct err *err)
 		if (pb->buffer[s] != 0)
 			continue;
 		pb->buffer[s] = (uint32_t)s + 1;
-		if (worker_buffer_new(pb->env.worker, pb->buffer[s],
-		    g->storage_size[s], err))
+		if (worker_buffer_new(pb->env.worker, pb->buffer[s], g->storage_size[s],
+			err))
 			return -1;
 	}
 	return 0;
@@ -233,7 +231,7 @@ static struct target *half(struct stage *s, unsigned n)
  * in fragment passes an error that GL has kept costs the sampler.
  */
 static int bind_channel(struct playback *pb, struct channel *c, int is_compute,
-	struct draw_input *out, struct err *err)
+    struct draw_input *out, struct err *err)
 {
 	const struct input_ref *in = c->in;
 	unsigned chain = 1;
@@ -276,8 +274,8 @@ static size_t fill_storage(struct playback *pb, int p, struct draw_storage *out)
 
 	for (size_t i = 0; i < pass->nstorage; i++) {
 		int s = graph_storage(g, pass->storage[i].name);
-		out[i] = (struct draw_storage){ pass->storage[i].binding,
-			pb->buffer[s], g->storage_size[s] };
+		out[i] = (struct draw_storage){ pass->storage[i].binding, pb->buffer[s],
+			g->storage_size[s] };
 	}
 	return pass->nstorage;
 }
@@ -311,14 +309,18 @@ static int draw_pass(struct playback *pb, int p, struct err *err)
 	struct stage *s = &pb->stage[p];
 	struct target *to = half(s, s->ndrawn++);
 	struct draw_storage storage[LIMIT_STORAGE_NAMES];
-	struct draw draw = { .tag = (uint64_t)p, .program = s->program,
+	struct draw draw = { .tag = (uint64_t)p,
+		.program = s->program,
 		.is_compute = pass->kind == PASS_COMPUTE,
 		.is_cube = pass->kind == PASS_CUBEMAP,
-		.ntarget = 1 + pass->nextra_output, .is_edged = 1, .is_fan = 1,
+		.ntarget = 1 + pass->nextra_output,
+		.is_edged = 1,
+		.is_fan = 1,
 		.may_loop = 1,
-		.iterations = v->pass[p].iterations, .storage = storage };
-	struct draw_uniform *uniform = xcalloc(s->reflection.nuniform + 1,
-		sizeof *uniform);
+		.iterations = v->pass[p].iterations,
+		.storage = storage };
+	struct draw_uniform *uniform =
+	    xcalloc(s->reflection.nuniform + 1, sizeof *uniform);
 	int rc = 0;
 
 	target_size(v, p, &draw.width, &draw.height);
@@ -330,7 +332,7 @@ static int draw_pass(struct playback *pb, int p, struct err *err)
 	draw.nstorage = fill_storage(pb, p, storage);
 	for (size_t i = 0; i < s->reflection.nuniform; i++)
 		draw.nuniform += (size_t)uniform_value(&pb->moment, p,
-			&s->reflection.uniform[i], &uniform[draw.nuniform]);
+		    &s->reflection.uniform[i], &uniform[draw.nuniform]);
 	draw.uniform = uniform;
 	to->is_allocated = 1;
 	if (pass->kind == PASS_IMAGE)
@@ -347,7 +349,7 @@ static int draw_pass(struct playback *pb, int p, struct err *err)
 
 /* What is read comes as it is asked for: one after the other. */
 static int take_read(struct playback *pb, struct slab *slab, size_t n, void **out,
-	struct err *err)
+    struct err *err)
 {
 	struct worker_event e;
 
@@ -375,11 +377,12 @@ static int read_all(struct playback *pb, struct err *err)
 		if (pb->m->pass[p].kind == PASS_CUBEMAP)
 			continue;
 		target_size(pb->env.scene->variant, p, &width, &height);
-		size_t n = (size_t)width * (size_t)height *
-			format_bytes(pb->m->pass[p].format);
+		size_t n =
+		    (size_t)width * (size_t)height * format_bytes(pb->m->pass[p].format);
 		struct slab *slab = worker_slab(w, n, err);
-		if (!slab || worker_texture_read(w,
-		    half(s, s->ndrawn - 1)->texture[0], slab, 0, err) ||
+		if (!slab ||
+		    worker_texture_read(w, half(s, s->ndrawn - 1)->texture[0], slab, 0,
+			err) ||
 		    take_read(pb, slab, n, &s->output, err))
 			return -1;
 	}
@@ -387,16 +390,17 @@ static int read_all(struct playback *pb, struct err *err)
 		if (pb->buffer[i] == 0)
 			continue;
 		struct slab *slab = worker_slab(w, g->storage_size[i], err);
-		if (!slab || worker_buffer_read(w, pb->buffer[i], slab,
-		    g->storage_size[i], 0, err) || take_read(pb, slab,
-		    g->storage_size[i], &pb->storage[i], err))
+		if (!slab ||
+		    worker_buffer_read(w, pb->buffer[i], slab, g->storage_size[i], 0,
+			err) ||
+		    take_read(pb, slab, g->storage_size[i], &pb->storage[i], err))
 			return -1;
 	}
 	return 0;
 }
 
 int playback_run(const struct playback_env *env, int frame, struct playback **out,
-	struct err *err)
+    struct err *err)
 {
 	struct playback *pb = xcalloc(1, sizeof *pb);
 	const struct manifest *m = env->scene->variant->manifest;
@@ -423,8 +427,7 @@ int playback_run(const struct playback_env *env, int frame, struct playback **ou
 		if (collect(pb, err))
 			return -1;
 		if (env->progress)
-			env->progress(env->data, (uint64_t)t + 1,
-				(uint64_t)frame + 1);
+			env->progress(env->data, (uint64_t)t + 1, (uint64_t)frame + 1);
 	}
 	return read_all(pb, err);
 }
@@ -472,8 +475,8 @@ const void *playback_storage(const struct playback *pb, const char *name, size_t
 int playback_uses(const struct playback *pb, const char *uniform)
 {
 	for (size_t p = 0; p < pb->m->npass; p++)
-		if (pb->stage[p].is_drawn && reflection_uniform(
-		    &pb->stage[p].reflection, uniform))
+		if (pb->stage[p].is_drawn &&
+		    reflection_uniform(&pb->stage[p].reflection, uniform))
 			return 1;
 	return 0;
 }

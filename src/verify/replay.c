@@ -44,7 +44,7 @@ struct stage {
 	struct plan plan;
 	struct kept *kept;
 	size_t nkept;
-	struct playback *playback;	/* by another program's rules; else null */
+	struct playback *playback; /* by another program's rules; else null */
 	struct worker *worker;
 	uint32_t next_program;
 	int ncompiled;
@@ -59,13 +59,12 @@ static int load_project(struct stage *s, struct err *err)
 	int rc = bundle_read(s->bundle, "project_sttf", &sttf, err);
 
 	if (rc == 0)
-		rc = sttf_read("project.sttf", sttf.data, sttf.len,
-			s->bundle->project, &s->tree, err);
+		rc = sttf_read("project.sttf", sttf.data, sttf.len, s->bundle->project,
+		    &s->tree, err);
 	buf_release(&sttf);
 	if (rc == 0)
 		rc = manifest_find(s->tree, &path, err);
-	if (rc == 0 && manifest_load(s->tree, path, NULL, &s->manifest,
-	    &errs)) {
+	if (rc == 0 && manifest_load(s->tree, path, NULL, &s->manifest, &errs)) {
 		err_move(err, &errs.err[0]);
 		rc = -1;
 	} else if (rc == 0) {
@@ -86,14 +85,12 @@ static int load_assets(struct stage *s, struct err *err)
 		struct buf bytes = BUF_INIT;
 		char *resolved = NULL;
 		enum tree_kind kind;
-		int rc = tree_lookup(s->tree, m->asset[a].path, &kind,
-			&resolved, err);
+		int rc = tree_lookup(s->tree, m->asset[a].path, &kind, &resolved, err);
 		if (rc == 0)
-			rc = tree_read(s->tree, resolved, LIMIT_ASSET_BYTES,
-				&bytes, err);
+			rc = tree_read(s->tree, resolved, LIMIT_ASSET_BYTES, &bytes, err);
 		if (rc == 0)
-			rc = image_decode(&m->asset[a], m->asset[a].path,
-				bytes.data, bytes.len, &s->image[a], err);
+			rc = image_decode(&m->asset[a], m->asset[a].path, bytes.data,
+			    bytes.len, &s->image[a], err);
 		sha256_of(bytes.data, bytes.len, &s->asset[a].sha);
 		s->asset[a].size[0] = s->image[a].width;
 		s->asset[a].size[1] = s->image[a].height;
@@ -116,15 +113,15 @@ static int stage_worker(void *data, struct worker **out, struct err *err)
 }
 
 static int load_programs(struct stage *s, const struct driver_row *driver,
-	struct err *err)
+    struct err *err)
 {
 	const struct manifest *m = &s->manifest;
 	struct inputs inputs = { 0 };
-	struct program_env env = { s->tree, &inputs, NULL, driver,
-		stage_worker, s, &s->next_program, &s->ncompiled };
+	struct program_env env = { s->tree, &inputs, NULL, driver, stage_worker, s,
+		&s->next_program, &s->ncompiled };
 	struct errs errs = ERRS_INIT;
-	int rc = programs_load(&env, &s->variant, s->graph.is_reached,
-		&s->programs, &errs);
+	int rc =
+	    programs_load(&env, &s->variant, s->graph.is_reached, &s->programs, &errs);
 
 	if (rc != 0)
 		err_move(err, &errs.err[0]);
@@ -162,14 +159,14 @@ static void hook_loaded(void *data, uint32_t node)
 }
 
 static int hook_take(void *data, const struct sha256 *key, int index, uint32_t node,
-	struct slab *slab, struct err *err)
+    struct slab *slab, struct err *err)
 {
 	struct stage *s = data;
 
 	(void)node, (void)err;
 	s->kept = xreallocarray(s->kept, s->nkept + 1, sizeof *s->kept);
-	s->kept[s->nkept++] = (struct kept){ *key, index,
-		xmemdup(slab->data, slab->size), slab->size };
+	s->kept[s->nkept++] =
+	    (struct kept){ *key, index, xmemdup(slab->data, slab->size), slab->size };
 	worker_slab_put(s->worker, slab);
 	return 0;
 }
@@ -196,7 +193,7 @@ static int hook_drew(void *data, uint32_t node, uint64_t gpu_ns, struct err *err
 }
 
 static int hook_program(void *data, struct worker *w, int p, uint32_t *id,
-	struct err *err)
+    struct err *err)
 {
 	struct stage *s = data;
 
@@ -223,13 +220,11 @@ static int render(struct stage *s, int frame, struct err *err)
 
 	plan_make(&s->keys, &frame, 1, &plan_hooks, &s->plan);
 	struct sweep *sweep = sweep_new(&s->plan, s->worker, &hooks);
-	while ((state = sweep_step(sweep, err)) == SWEEP_BUSY &&
-	    proc_signal() == 0) {
+	while ((state = sweep_step(sweep, err)) == SWEEP_BUSY && proc_signal() == 0) {
 		struct pollfd fd[2] = { { worker_fd(s->worker), POLLIN, 0 },
 			{ proc_signal_fd(), POLLIN, 0 } };
 		if (s->env->progress)
-			s->env->progress(s->env->data, s->ndrawn,
-				s->plan.ndraw);
+			s->env->progress(s->env->data, s->ndrawn, s->plan.ndraw);
 		poll(fd, proc_signal_fd() >= 0 ? 2 : 1, 100);
 	}
 	sweep_free(sweep);
@@ -242,11 +237,11 @@ static int render(struct stage *s, int frame, struct err *err)
 
 /* Comparing ---------------------------------------------------------------------- */
 
-static const struct kept *find_kept(const struct stage *s, const struct sha256 *key, int index)
+static const struct kept *find_kept(const struct stage *s, const struct sha256 *key,
+    int index)
 {
 	for (size_t i = 0; i < s->nkept; i++)
-		if (s->kept[i].index == index &&
-		    sha256_equal(&s->kept[i].key, key))
+		if (s->kept[i].index == index && sha256_equal(&s->kept[i].key, key))
 			return &s->kept[i];
 	return NULL;
 }
@@ -256,8 +251,8 @@ static const void *find_output(const struct stage *s, int p, int frame)
 {
 	if (s->playback)
 		return playback_output(s->playback, p);
-	const struct kept *kept = find_kept(s,
-		&s->keys.key[keys_node(&s->keys, p, frame)], 0);
+	const struct kept *kept =
+	    find_kept(s, &s->keys.key[keys_node(&s->keys, p, frame)], 0);
 	return kept ? kept->data : NULL;
 }
 
@@ -279,20 +274,19 @@ static const void *find_storage(const struct stage *s, int storage, int frame, s
 
 static int compare_picture(struct stage *s, struct replay *out, struct err *err)
 {
-	const void *final = find_output(s, s->manifest.image,
-		out->frame);
+	const void *final = find_output(s, s->manifest.image, out->frame);
 	struct picture expected;
 	struct comparison c;
 
 	out->rgb = xmalloc(3 * (size_t)out->width * (size_t)out->height + 1);
-	pixel_to_rgb8(FORMAT_RGBA8, final, out->width, out->height,
-		out->rgb);
+	pixel_to_rgb8(FORMAT_RGBA8, final, out->width, out->height, out->rgb);
 	if (picture_of_bundle(s->bundle, &expected, err))
 		return -1;
 	if (expected.width != out->width || expected.height != out->height) {
-		err_set(err, STATUS_FAILED, "final.png is %dx%d, but "
-			"trace.json says %dx%d", expected.width,
-			expected.height, out->width, out->height);
+		err_set(err, STATUS_FAILED,
+		    "final.png is %dx%d, but "
+		    "trace.json says %dx%d",
+		    expected.width, expected.height, out->width, out->height);
 		picture_release(&expected);
 		return -1;
 	}
@@ -305,7 +299,7 @@ static int compare_picture(struct stage *s, struct replay *out, struct err *err)
 
 /* The first difference of a buffer's payload, or null. */
 static char *compare_buffer(const struct stage *s, const struct state_buffer *b,
-	const char *payload, int frame, char *keep)
+    const char *payload, int frame, char *keep)
 {
 	int p = manifest_pass(&s->manifest, b->name), w, h;
 	const void *texel = p < 0 ? NULL : find_output(s, p, frame);
@@ -314,8 +308,8 @@ static char *compare_buffer(const struct stage *s, const struct state_buffer *b,
 		return xasprintf("buffer '%s' is not rendered", b->name);
 	target_size(&s->variant, p, &w, &h);
 	if (w != b->width || h != b->height)
-		return xasprintf("buffer '%s' is %dx%d, recorded %dx%d",
-			b->name, w, h, b->width, b->height);
+		return xasprintf("buffer '%s' is %dx%d, recorded %dx%d", b->name, w, h,
+		    b->width, b->height);
 	size_t n = (size_t)w * (size_t)h, i = 0;
 	float *wide = xmalloc(n * 16 + 1);
 	pixel_to_rgba32f(s->manifest.pass[p].format, texel, n, wide);
@@ -324,12 +318,14 @@ static char *compare_buffer(const struct stage *s, const struct state_buffer *b,
 	while (i < n && memcmp(&wide[4 * i], payload + 16 * i, 16) == 0)
 		i++;
 	free(wide);
-	return i == n ? NULL : xasprintf("buffer '%s' differs at texel "
-		"(%zu, %zu)", b->name, i % (size_t)w, i / (size_t)w);
+	return i == n ? NULL
+		      : xasprintf("buffer '%s' differs at texel "
+				  "(%zu, %zu)",
+			    b->name, i % (size_t)w, i / (size_t)w);
 }
 
 static char *compare_storage(const struct stage *s, const struct state_storage *st,
-	const char *payload, int frame, char *keep)
+    const char *payload, int frame, char *keep)
 {
 	int storage = graph_storage(&s->graph, st->name);
 	size_t n, i = 0;
@@ -339,16 +335,18 @@ static char *compare_storage(const struct stage *s, const struct state_storage *
 	/* What nobody writes is zeros, and nowhere to be read from. */
 	const char *bytes = find_storage(s, storage, frame, &n);
 	if (n != st->bytes)
-		return xasprintf("storage '%s' has %zu bytes, recorded %llu",
-			st->name, n, (unsigned long long)st->bytes);
+		return xasprintf("storage '%s' has %zu bytes, recorded %llu", st->name, n,
+		    (unsigned long long)st->bytes);
 	if (keep && bytes)
 		memcpy(keep + st->at, bytes, n);
 	else if (keep)
 		memset(keep + st->at, 0, n);
 	while (i < n && (bytes ? bytes[i] : 0) == payload[i])
 		i++;
-	return i == n ? NULL : xasprintf("storage '%s' differs at byte "
-		"%zu", st->name, i);
+	return i == n ? NULL
+		      : xasprintf("storage '%s' differs at byte "
+				  "%zu",
+			    st->name, i);
 }
 
 static void keep_first(char **first, char *text)
@@ -376,20 +374,20 @@ static int compare_state(struct stage *s, struct replay *out, struct err *err)
 	}
 	if (state.width != out->width || state.height != out->height ||
 	    state.frame != out->frame)
-		difference = xasprintf("its header says frame %d at %dx%d",
-			state.frame, state.width, state.height);
+		difference = xasprintf("its header says frame %d at %dx%d", state.frame,
+		    state.width, state.height);
 	if (s->env->keep_state) {
 		/* What is not rendered stays NaN, equal to nothing real. */
 		out->state = memset(xmalloc(file.len), 0xff, file.len);
 	}
 	for (size_t i = 0; i < state.nbuffer && (!difference || out->state); i++)
-		keep_first(&difference, compare_buffer(s, &state.buffer[i],
-			file.data + state.buffer[i].at, out->frame,
-			out->state));
+		keep_first(&difference,
+		    compare_buffer(s, &state.buffer[i], file.data + state.buffer[i].at,
+			out->frame, out->state));
 	for (size_t i = 0; i < state.nstorage && (!difference || out->state); i++)
-		keep_first(&difference, compare_storage(s, &state.storage[i],
-			file.data + state.storage[i].at, out->frame,
-			out->state));
+		keep_first(&difference,
+		    compare_storage(s, &state.storage[i], file.data + state.storage[i].at,
+			out->frame, out->state));
 	out->is_state_valid = !difference;
 	out->state_difference = difference;
 	state_release(&state);
@@ -398,16 +396,17 @@ static int compare_state(struct stage *s, struct replay *out, struct err *err)
 }
 
 static void compare_driver(const struct bundle *b, const struct driver_row *driver,
-	struct replay *out)
+    struct replay *out)
 {
-	const cJSON *theirs = cJSON_GetObjectItemCaseSensitive(
-		cJSON_GetObjectItemCaseSensitive(b->json, "driver"),
+	const cJSON *theirs =
+	    cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(b->json,
+						 "driver"),
 		"identity");
 	char hex[SHA256_HEX + 1];
 
 	out->has_driver = cJSON_IsString(theirs);
-	out->is_driver_equal = out->has_driver && strcmp(theirs->valuestring,
-		sha256_hex(&driver->identity, hex)) == 0;
+	out->is_driver_equal = out->has_driver &&
+	    strcmp(theirs->valuestring, sha256_hex(&driver->identity, hex)) == 0;
 }
 
 /* By another program's rules ------------------------------------------------------- */
@@ -419,18 +418,17 @@ static void compare_driver(const struct bundle *b, const struct driver_row *driv
 static double guess_start(const struct bundle *b)
 {
 	const struct artifact *a = bundle_artifact(b, "project_sttf");
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(b->json,
-		"pass_timings"), *timing;
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(b->json, "pass_timings"),
+		    *timing;
 	char *path = a ? xasprintf("%s/%s", b->dir, a->path) : NULL;
 	struct stat st;
 	double start = 0;
 
 	if (path && stat(path, &st) == 0)
-		start = (double)st.st_mtim.tv_sec +
-			(double)st.st_mtim.tv_nsec * 1e-9;
-	cJSON_ArrayForEach(timing, list) {
-		const cJSON *ns = cJSON_GetObjectItemCaseSensitive(timing,
-			"gpu_nanoseconds");
+		start = (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec * 1e-9;
+	cJSON_ArrayForEach (timing, list) {
+		const cJSON *ns =
+		    cJSON_GetObjectItemCaseSensitive(timing, "gpu_nanoseconds");
 		if (cJSON_IsNumber(ns))
 			start -= ns->valuedouble * 1e-9 * (b->frame + 1);
 	}
@@ -484,17 +482,21 @@ static void list_unknowns(const struct stage *s, struct replay *out)
 		int applies;
 		const char *text;
 	} row[REPLAY_UNKNOWNS] = {
-		{ playback_uses(s->playback, "iDate"), "iDate was the wall clock "
-			"of the capture, which the bundle does not record; the "
-			"time of project.sttf's file stood in for it" },
-		{ is_drawn_with(s, s->manifest.image, "discard"), "the image "
-			"uses 'discard', and the driver decided what its "
-			"target contained before; here it is black" },
-		{ has_loop(s), "a cubemap pass reads its own target while it is "
-			"drawn, which OpenGL leaves undefined" },
-		{ 1, "the bundle does not record the driver that drew it; a "
-			"different one rounds differently, and fills in "
-			"different values where a shader sets none" },
+		{ playback_uses(s->playback, "iDate"),
+		    "iDate was the wall clock "
+		    "of the capture, which the bundle does not record; the "
+		    "time of project.sttf's file stood in for it" },
+		{ is_drawn_with(s, s->manifest.image, "discard"),
+		    "the image "
+		    "uses 'discard', and the driver decided what its "
+		    "target contained before; here it is black" },
+		{ has_loop(s),
+		    "a cubemap pass reads its own target while it is "
+		    "drawn, which OpenGL leaves undefined" },
+		{ 1,
+		    "the bundle does not record the driver that drew it; a "
+		    "different one rounds differently, and fills in "
+		    "different values where a shader sets none" },
 	};
 
 	for (size_t i = 0; i < REPLAY_UNKNOWNS; i++)
@@ -524,18 +526,20 @@ static void stage_release(struct stage *s)
 }
 
 /* By our own rules. */
-static int draw_again(struct stage *s, const struct driver_row *driver,
-	struct err *err)
+static int draw_again(struct stage *s, const struct driver_row *driver, struct err *err)
 {
 	int frame = s->bundle->frame;
 
 	return load_programs(s, driver, err) ||
 		keys_compute(&s->scene, s->key_program, &driver->identity, &frame, 1,
-		NULL, &s->keys, err) || render(s, frame, err) ? -1 : 0;
+		    NULL, &s->keys, err) ||
+		render(s, frame, err)
+	    ? -1
+	    : 0;
 }
 
 int replay_run(const struct replay_env *env, const struct bundle *bundle,
-	struct replay *out, struct err *err)
+    struct replay *out, struct err *err)
 {
 	struct stage s = { .env = env, .bundle = bundle };
 	const struct driver_row *driver;
@@ -552,7 +556,8 @@ int replay_run(const struct replay_env *env, const struct bundle *bundle,
 		goto out;
 	}
 	struct variant_options options = { .width = bundle->width,
-		.height = bundle->height, .fps = bundle->fps };
+		.height = bundle->height,
+		.fps = bundle->fps };
 	if (load_project(&s, err) || load_assets(&s, err) ||
 	    variant_init(&s.variant, &s.manifest, NULL, &options, err) ||
 	    env->worker(env->data, &s.worker, err) ||
@@ -560,8 +565,7 @@ int replay_run(const struct replay_env *env, const struct bundle *bundle,
 		goto out;
 	graph_init(&s.graph, &s.manifest);
 	s.scene = (struct scene){ &s.variant, &s.graph, s.asset, &rules_ours, 0 };
-	if (out->rules->name ? play_back(&s, out, err) :
-	    draw_again(&s, driver, err))
+	if (out->rules->name ? play_back(&s, out, err) : draw_again(&s, driver, err))
 		goto out;
 	if (compare_picture(&s, out, err) || compare_state(&s, out, err))
 		goto out;

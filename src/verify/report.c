@@ -16,7 +16,7 @@
 /* Made from report_page.html by the Makefile. */
 static const unsigned char page[] = {
 #include "report_page.inc"
-	0
+	0,
 };
 
 #define DATA_MARK "/*DATA*/"
@@ -24,17 +24,17 @@ static const unsigned char page[] = {
 
 struct report {
 	char *dir, *data_dir;
-	cJSON *json;		/* what the page reads */
-	cJSON *item, *blob;	/* in it */
-	struct map known;	/* names of blobs: 1 */
-	size_t inlined;		/* bytes of text in blob */
-	int is_beside;		/* blobs go to files now */
+	cJSON *json;        /* what the page reads */
+	cJSON *item, *blob; /* in it */
+	struct map known;   /* names of blobs: 1 */
+	size_t inlined;     /* bytes of text in blob */
+	int is_beside;      /* blobs go to files now */
 };
 
 /* Blobs ------------------------------------------------------------------------ */
 
 static int write_blob(struct report *r, const char *name, const char *uri,
-	struct err *err)
+    struct err *err)
 {
 	struct buf text = BUF_INIT;
 	char *file = xasprintf("%s/%s.js", r->data_dir, name);
@@ -56,7 +56,7 @@ static int spill(struct report *r, struct err *err)
 	const cJSON *blob;
 
 	r->is_beside = 1;
-	cJSON_ArrayForEach(blob, r->blob)
+	cJSON_ArrayForEach (blob, r->blob)
 		if (write_blob(r, blob->string, blob->valuestring, err))
 			return -1;
 	cJSON_DeleteItemFromObjectCaseSensitive(r->json, "blob");
@@ -65,8 +65,8 @@ static int spill(struct report *r, struct err *err)
 }
 
 /* Adds bytes under the name that their hash gives, and the name at item. */
-static int add_blob(struct report *r, cJSON *item, const char *key,
-	const char *type, const void *data, size_t n, struct err *err)
+static int add_blob(struct report *r, cJSON *item, const char *key, const char *type,
+    const void *data, size_t n, struct err *err)
 {
 	struct sha256 sha;
 	char name[SHA256_HEX + 1];
@@ -94,11 +94,10 @@ static int add_blob(struct report *r, cJSON *item, const char *key,
 }
 
 int report_picture(struct report *r, cJSON *item, const char *key,
-	const struct picture *picture, struct err *err)
+    const struct picture *picture, struct err *err)
 {
 	struct buf png = BUF_INIT;
-	int rc = png_encode(picture->rgb, picture->width, picture->height, &png,
-		err);
+	int rc = png_encode(picture->rgb, picture->width, picture->height, &png, err);
 
 	if (rc == 0)
 		rc = add_blob(r, item, key, "image/png", png.data, png.len, err);
@@ -106,8 +105,8 @@ int report_picture(struct report *r, cJSON *item, const char *key,
 	return rc;
 }
 
-int report_final(struct report *r, cJSON *item, const char *key,
-	const struct bundle *b, struct err *err)
+int report_final(struct report *r, cJSON *item, const char *key, const struct bundle *b,
+    struct err *err)
 {
 	struct buf png = BUF_INIT;
 	int rc = bundle_read(b, "final_image", &png, err);
@@ -121,7 +120,7 @@ int report_final(struct report *r, cJSON *item, const char *key,
 /* Layers ----------------------------------------------------------------------- */
 
 static const struct output *find_output(const struct outputs *o,
-	const struct output *like, size_t *at)
+    const struct output *like, size_t *at)
 {
 	for (size_t i = 0; i < o->noutput; i++) {
 		const struct output *x = &o->output[i];
@@ -134,19 +133,19 @@ static const struct output *find_output(const struct outputs *o,
 	return NULL;
 }
 
-static int add_texels(struct report *r, cJSON *layer, const char *key,
-	struct outputs *o, size_t at, struct err *err)
+static int add_texels(struct report *r, cJSON *layer, const char *key, struct outputs *o,
+    size_t at, struct err *err)
 {
 	const struct output *x = &o->output[at];
 	size_t n = 16 * (size_t)x->width * (size_t)x->height;
 	const char *texel = outputs_read(o, at, err);
 
-	return texel ? add_blob(r, layer, key, "application/octet-stream", texel,
-		n, err) : -1;
+	return texel ? add_blob(r, layer, key, "application/octet-stream", texel, n, err)
+		     : -1;
 }
 
 int report_layers(struct report *r, cJSON *item, const struct bundle *expected,
-	const struct bundle *actual, struct err *err)
+    const struct bundle *actual, struct err *err)
 {
 	struct outputs a = { 0 }, e = { 0 };
 	cJSON *list = cJSON_AddArrayToObject(item, "layers");
@@ -158,13 +157,12 @@ int report_layers(struct report *r, cJSON *item, const struct bundle *expected,
 	for (size_t i = 0; i < a.noutput; i++) {
 		const struct output *x = &a.output[i];
 		size_t at;
-		if (16 * (size_t)x->width * (size_t)x->height >
-		    LIMIT_REPORT_LAYER)
+		if (16 * (size_t)x->width * (size_t)x->height > LIMIT_REPORT_LAYER)
 			continue;
 		cJSON *layer = cJSON_CreateObject();
-		char *name = x->face >= 0 ?
-			xasprintf("%s, face %s", x->pass, output_face(x->face)) :
-			xasprintf("%s, output %d", x->pass, x->output);
+		char *name = x->face >= 0
+		    ? xasprintf("%s, face %s", x->pass, output_face(x->face))
+		    : xasprintf("%s, output %d", x->pass, x->output);
 		cJSON_AddStringToObject(layer, "name", name);
 		cJSON_AddNumberToObject(layer, "width", x->width);
 		cJSON_AddNumberToObject(layer, "height", x->height);
@@ -172,7 +170,7 @@ int report_layers(struct report *r, cJSON *item, const struct bundle *expected,
 		free(name);
 		if (add_texels(r, layer, "actual", &a, i, err) ||
 		    (expected && find_output(&e, x, &at) &&
-		    add_texels(r, layer, "expected", &e, at, err)))
+			add_texels(r, layer, "expected", &e, at, err)))
 			goto out;
 	}
 	rc = 0;
@@ -204,13 +202,12 @@ static double nanoseconds_of(const struct bundle *b, const char *pass)
 {
 	const cJSON *row;
 
-	cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(b->json,
-	    "pass_timings")) {
+	cJSON_ArrayForEach (row,
+	    cJSON_GetObjectItemCaseSensitive(b->json, "pass_timings")) {
 		const char *name = string_at(row, "name");
 		if (name && strcmp(name, pass) == 0)
 			return cJSON_GetNumberValue(
-				cJSON_GetObjectItemCaseSensitive(row,
-				"gpu_nanoseconds"));
+			    cJSON_GetObjectItemCaseSensitive(row, "gpu_nanoseconds"));
 	}
 	return -1;
 }
@@ -222,12 +219,11 @@ void report_made(cJSON *item, const struct bundle *b, const struct bundle *base)
 	const cJSON *git = cJSON_GetObjectItemCaseSensitive(b->json, "git");
 	const cJSON *row;
 
-	cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(b->json,
-	    "pass_timings")) {
+	cJSON_ArrayForEach (row,
+	    cJSON_GetObjectItemCaseSensitive(b->json, "pass_timings")) {
 		const char *name = string_at(row, "name");
 		double ns = cJSON_GetNumberValue(
-			cJSON_GetObjectItemCaseSensitive(row,
-			"gpu_nanoseconds"));
+		    cJSON_GetObjectItemCaseSensitive(row, "gpu_nanoseconds"));
 		if (!name || !(ns >= 0))
 			continue;
 		cJSON *bar = cJSON_CreateObject();
@@ -238,23 +234,24 @@ void report_made(cJSON *item, const struct bundle *b, const struct bundle *base)
 			cJSON_AddNumberToObject(bar, "base", was / 1e6);
 		cJSON_AddItemToArray(timings, bar);
 	}
-	char *size = xasprintf("%dx%d, frame %d (%.3f s)", b->width, b->height,
-		b->frame, b->time);
+	char *size =
+	    xasprintf("%dx%d, frame %d (%.3f s)", b->width, b->height, b->frame, b->time);
 	add_fact(facts, "picture", size);
 	free(size);
 	add_fact(facts, "bundle", b->dir);
 	if (cJSON_IsObject(git)) {
 		char *commit = xasprintf("%.12s%s%s%s",
-			string_at(git, "commit") ? string_at(git, "commit") : "",
-			string_at(git, "branch") ? " on " : "",
-			string_at(git, "branch") ? string_at(git, "branch") : "",
-			cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(git,
-			"dirty")) ? ", with changes" : "");
+		    string_at(git, "commit") ? string_at(git, "commit") : "",
+		    string_at(git, "branch") ? " on " : "",
+		    string_at(git, "branch") ? string_at(git, "branch") : "",
+		    cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(git, "dirty"))
+			? ", with changes"
+			: "");
 		add_fact(facts, "commit", commit);
 		free(commit);
 	}
-	add_fact(facts, "driver", string_at(cJSON_GetObjectItemCaseSensitive(
-		b->json, "driver"), "renderer"));
+	add_fact(facts, "driver",
+	    string_at(cJSON_GetObjectItemCaseSensitive(b->json, "driver"), "renderer"));
 	add_fact(facts, "made by", b->cli_version);
 }
 
@@ -268,13 +265,12 @@ void report_first(cJSON *item, const struct diff *d)
 	const struct diff_side *side = d->a.is_bundle ? &d->a : &d->b;
 	if (side->is_bundle)
 		cJSON_AddNumberToObject(json, "frame", side->bundle.frame);
-	char *what = p->kind == DIFF_STORAGE ?
-		xasprintf("storage '%s', byte %llu", p->name,
-			(unsigned long long)p->byte) :
-		!p->name ? xstrdup("the picture") :
-		p->face >= 0 ? xasprintf("pass '%s', face %s", p->name,
-			output_face(p->face)) :
-		xasprintf("pass '%s', output %d", p->name, p->output);
+	char *what = p->kind == DIFF_STORAGE
+	    ? xasprintf("storage '%s', byte %llu", p->name, (unsigned long long)p->byte)
+	    : !p->name ? xstrdup("the picture")
+	    : p->face >= 0
+	    ? xasprintf("pass '%s', face %s", p->name, output_face(p->face))
+	    : xasprintf("pass '%s', output %d", p->name, p->output);
 	cJSON_AddStringToObject(json, "what", what);
 	free(what);
 	if (p->is_other_size || p->kind == DIFF_STORAGE)
@@ -282,7 +278,7 @@ void report_first(cJSON *item, const struct diff *d)
 	cJSON_AddNumberToObject(json, "x", p->x);
 	cJSON_AddNumberToObject(json, "y", p->y);
 	cJSON_AddStringToObject(json, "channel",
-		(const char *const[]) { "red", "green", "blue", "alpha" }[p->channel]);
+	    (const char *const[]){ "red", "green", "blue", "alpha" }[p->channel]);
 	cJSON_AddNumberToObject(json, "a", p->a);
 	cJSON_AddNumberToObject(json, "b", p->b);
 }
@@ -290,7 +286,7 @@ void report_first(cJSON *item, const struct diff *d)
 /* The page ------------------------------------------------------------------------ */
 
 cJSON *report_case(struct report *r, const char *name, const char *variant,
-	const char *status)
+    const char *status)
 {
 	cJSON *json = cJSON_CreateObject();
 
@@ -304,14 +300,16 @@ cJSON *report_case(struct report *r, const char *name, const char *variant,
 void report_meta(struct report *r, const char *text)
 {
 	cJSON_AddItemToArray(cJSON_GetObjectItemCaseSensitive(r->json, "meta"),
-		cJSON_CreateString(text));
+	    cJSON_CreateString(text));
 }
 
 void report_graph(struct report *r, const struct manifest *m)
 {
 	static const char *const kind[] = {
-		[PASS_IMAGE] = "image", [PASS_BUFFER] = "buffer",
-		[PASS_CUBEMAP] = "cubemap", [PASS_COMPUTE] = "compute",
+		[PASS_IMAGE] = "image",
+		[PASS_BUFFER] = "buffer",
+		[PASS_CUBEMAP] = "cubemap",
+		[PASS_COMPUTE] = "compute",
 		[PASS_SOUND] = "sound",
 	};
 	cJSON *graph = cJSON_AddObjectToObject(r->json, "graph");
@@ -329,11 +327,9 @@ void report_graph(struct report *r, const struct manifest *m)
 			if (in->kind != INPUT_PASS)
 				continue;
 			cJSON *edge = cJSON_CreateObject();
-			cJSON_AddStringToObject(edge, "from",
-				m->pass[in->pass].name);
+			cJSON_AddStringToObject(edge, "from", m->pass[in->pass].name);
 			cJSON_AddStringToObject(edge, "to", pass->name);
-			cJSON_AddBoolToObject(edge, "previous",
-				in->is_previous);
+			cJSON_AddBoolToObject(edge, "previous", in->is_previous);
 			cJSON_AddItemToArray(edges, edge);
 		}
 	}
@@ -355,11 +351,13 @@ static int clear(struct report *r, struct err *err)
 	if (nentry > 0) {
 		struct err cause = ERR_INIT;
 		int is_ours = fs_read(index, LIMIT_REPORT_PAGE, &old, &cause) == 0 &&
-			strstr(buf_str(&old), GENERATOR) != NULL;
+		    strstr(buf_str(&old), GENERATOR) != NULL;
 		err_release(&cause);
-		rc = is_ours ? fs_remove(r->data_dir, err) :
-			err_set(err, STATUS_INPUT, "'%s' contains something "
-				"other than a report; choose another folder", r->dir);
+		rc = is_ours ? fs_remove(r->data_dir, err)
+			     : err_set(err, STATUS_INPUT,
+				   "'%s' contains something "
+				   "other than a report; choose another folder",
+				   r->dir);
 	}
 	if (rc == 0)
 		rc = fs_mkdirs(r->dir, err);
@@ -368,8 +366,7 @@ static int clear(struct report *r, struct err *err)
 	return rc;
 }
 
-int report_open(const char *dir, const char *title, struct report **out,
-	struct err *err)
+int report_open(const char *dir, const char *title, struct report **out, struct err *err)
 {
 	struct report *r = xcalloc(1, sizeof *r);
 

@@ -31,7 +31,7 @@ static void add_limit(cJSON *json, const struct suite_check *c)
 		cJSON_AddNumberToObject(json, "limit", c->limit[0]);
 	else if (c->nlimit == 2)
 		cJSON_AddItemToObject(json, "limit",
-			cJSON_CreateDoubleArray(c->limit, 2));
+		    cJSON_CreateDoubleArray(c->limit, 2));
 }
 
 static void add_checks(cJSON *item, const struct suite_case *c)
@@ -65,7 +65,7 @@ static void add_checks(cJSON *item, const struct suite_case *c)
 }
 
 static void add_reasons(cJSON *item, const struct capture_result *result,
-	const char *path)
+    const char *path)
 {
 	cJSON *list = cJSON_AddArrayToObject(item, "reasons");
 
@@ -83,20 +83,22 @@ static void add_reasons(cJSON *item, const struct capture_result *result,
 
 /* Of two pictures, where there are no bundles: the first pixel. */
 static void add_first_pixel(cJSON *item, const struct suite_case *c,
-	const struct picture *expected, const struct picture *actual)
+    const struct picture *expected, const struct picture *actual)
 {
 	if (!expected->rgb || !picture_is_same_size(expected, actual))
 		return;
 	for (int y = actual->height - 1; y >= 0; y--)
 		for (int k = 0; k < 3 * actual->width; k++) {
-			size_t at = 3 * (size_t)y * (size_t)actual->width +
-				(size_t)k;
+			size_t at = 3 * (size_t)y * (size_t)actual->width + (size_t)k;
 			if (expected->rgb[at] == actual->rgb[at])
 				continue;
 			const struct diff_part part = {
-				.kind = DIFF_PICTURE, .face = -1,
-				.x = k / 3, .y = actual->height - 1 - y,
-				.channel = k % 3, .a = expected->rgb[at],
+				.kind = DIFF_PICTURE,
+				.face = -1,
+				.x = k / 3,
+				.y = actual->height - 1 - y,
+				.channel = k % 3,
+				.a = expected->rgb[at],
 				.b = actual->rgb[at],
 			};
 			const struct diff d = {
@@ -108,9 +110,9 @@ static void add_first_pixel(cJSON *item, const struct suite_case *c,
 		}
 }
 
-static int show_pictures(struct report *r, cJSON *item,
-	const struct suite_env *env, const struct suite *s,
-	const struct suite_case *c, struct judged *self, struct err *err)
+static int show_pictures(struct report *r, cJSON *item, const struct suite_env *env,
+    const struct suite *s, const struct suite_case *c, struct judged *self,
+    struct err *err)
 {
 	struct picture expected = { 0 };
 	struct judged other = { .at = 0 };
@@ -125,31 +127,28 @@ static int show_pictures(struct report *r, cJSON *item,
 		    judged_load(&other, s->manifest, c->test->pass, err) ||
 		    diff_open(a, b, &d, err))
 			goto out;
-		if (other.picture.rgb && report_picture(r, item, "expected",
-		    &other.picture, err))
+		if (other.picture.rgb &&
+		    report_picture(r, item, "expected", &other.picture, err))
 			goto out;
 		report_first(item, &d);
 	} else if (c->test->reference) {
-		if (judge_read_reference(env, c->test->reference, NULL,
-		    &expected, &why, err) || (expected.rgb &&
-		    report_picture(r, item, "expected", &expected, err)))
+		if (judge_read_reference(env, c->test->reference, NULL, &expected, &why,
+			err) ||
+		    (expected.rgb && report_picture(r, item, "expected", &expected, err)))
 			goto out;
 		add_first_pixel(item, c, &expected, &self->picture);
 	}
 	if (c->test->baseline) {
 		judge_accepted(env, c, self, &expected);
-		if (expected.rgb &&
-		    report_picture(r, item, "expected", &expected, err))
+		if (expected.rgb && report_picture(r, item, "expected", &expected, err))
 			goto out;
 		add_first_pixel(item, c, &expected, &self->picture);
 	}
-	if (self->picture.rgb &&
-	    report_picture(r, item, "actual", &self->picture, err))
+	if (self->picture.rgb && report_picture(r, item, "actual", &self->picture, err))
 		goto out;
 	rc = report_layers(r, item, c->reference_path ? &other.bundle : NULL,
-		&self->bundle, err);
-	report_made(item, &self->bundle,
-		c->reference_path ? &other.bundle : NULL);
+	    &self->bundle, err);
+	report_made(item, &self->bundle, c->reference_path ? &other.bundle : NULL);
 out:
 	free(why);
 	free(a);
@@ -163,13 +162,11 @@ out:
 /* As in suite_status_name, but that a missing reference is no difference. */
 static const char *status_of(const struct suite_case *c)
 {
-	return suite_code(c) == SUITE_MISSING_REFERENCE ? "new" :
-		suite_status_name(c);
+	return suite_code(c) == SUITE_MISSING_REFERENCE ? "new" : suite_status_name(c);
 }
 
-static int add_case(struct report *r, const struct suite_env *env,
-	const struct suite *s, const struct suite_case *c,
-	const struct capture_result *result, struct err *err)
+static int add_case(struct report *r, const struct suite_env *env, const struct suite *s,
+    const struct suite_case *c, const struct capture_result *result, struct err *err)
 {
 	cJSON *item = report_case(r, c->test->name, c->variant, status_of(c));
 	struct judged self = { .at = 0 };
@@ -190,14 +187,13 @@ static int add_case(struct report *r, const struct suite_env *env,
 	return rc;
 }
 
-int report_suite(struct report *r, const struct suite_env *env,
-	const struct suite *s, const struct capture_result *result,
-	struct err *err)
+int report_suite(struct report *r, const struct suite_env *env, const struct suite *s,
+    const struct capture_result *result, struct err *err)
 {
 	for (size_t i = 0; i < s->ncase; i++)
 		if (add_case(r, env, s, &s->item[i], result, err)) {
 			err_wrap(err, "while showing test '%s' at %s",
-				s->item[i].test->name, s->item[i].variant);
+			    s->item[i].test->name, s->item[i].variant);
 			return -1;
 		}
 	return 0;

@@ -18,23 +18,25 @@
 /* Selection ------------------------------------------------------------------ */
 
 static int matches(const struct test *test, const char *const *name, size_t n,
-	int is_exact)
+    int is_exact)
 {
 	for (size_t i = 0; i < n; i++)
-		if (is_exact ? strcmp(test->name, name[i]) == 0 :
-		    strstr(test->name, name[i]) != NULL)
+		if (is_exact ? strcmp(test->name, name[i]) == 0
+			     : strstr(test->name, name[i]) != NULL)
 			return 1;
 	return n == 0;
 }
 
-static int check_names(const struct manifest *m, const char *const *name,
-	size_t n, int is_exact, struct err *err)
+static int check_names(const struct manifest *m, const char *const *name, size_t n,
+    int is_exact, struct err *err)
 {
 	int rc = 0;
 
 	if (m->ntest == 0)
-		return err_set(err, STATUS_INPUT, "%s has no tests: nothing "
-			"would be run", m->path ? m->path : "the manifest");
+		return err_set(err, STATUS_INPUT,
+		    "%s has no tests: nothing "
+		    "would be run",
+		    m->path ? m->path : "the manifest");
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		const char **known = xcalloc(m->ntest, sizeof *known);
 		int is_there = 0;
@@ -44,17 +46,17 @@ static int check_names(const struct manifest *m, const char *const *name,
 		}
 		const char *near = suggest(name[i], known, m->ntest);
 		if (!is_there)
-			rc = err_set(err, STATUS_INPUT, "no test has '%s' in "
-				"its name%s%s%s", name[i],
-				near ? "; did you mean '" : "",
-				near ? near : "", near ? "'?" : "");
+			rc = err_set(err, STATUS_INPUT,
+			    "no test has '%s' in "
+			    "its name%s%s%s",
+			    name[i], near ? "; did you mean '" : "", near ? near : "",
+			    near ? "'?" : "");
 		free(known);
 	}
 	return rc;
 }
 
-static char **set_texts(const struct manifest *m, const struct assignment *set,
-	size_t n)
+static char **set_texts(const struct manifest *m, const struct assignment *set, size_t n)
 {
 	char **out = xcalloc(n + 1, sizeof *out);
 
@@ -74,8 +76,8 @@ static void free_texts(char **text)
 	free(text);
 }
 
-static void add_request(struct suite *s, const struct suite_test *t,
-	struct suite_case *c, int is_reference)
+static void add_request(struct suite *s, const struct suite_test *t, struct suite_case *c,
+    int is_reference)
 {
 	struct variant_options *o = &c->option[is_reference];
 	const struct test *test = c->test;
@@ -84,12 +86,13 @@ static void add_request(struct suite *s, const struct suite_test *t,
 		o->width = c->width;
 		o->height = c->height;
 	}
-	o->set = (const char *const *)(is_reference ? t->reference_set :
-		t->set);
+	o->set = (const char *const *)(is_reference ? t->reference_set : t->set);
 	o->nset = is_reference ? test->nreference_set : test->nset;
-	s->request[s->nrequest++] = (struct capture_request) {
-		.name = t->name, .frame = &c->frame, .nframe = 1,
-		.options = o, .is_one_off = 1,
+	s->request[s->nrequest++] = (struct capture_request){ .name = t->name,
+		.frame = &c->frame,
+		.nframe = 1,
+		.options = o,
+		.is_one_off = 1,
 		.path = is_reference ? c->reference_path : c->path };
 }
 
@@ -110,50 +113,50 @@ static void add_cases(struct suite *s, size_t owner)
 	for (size_t i = 0; i < nframe * nsize; i++) {
 		struct suite_case *c = &s->item[s->ncase];
 		size_t k = i % nsize;
-		*c = (struct suite_case) { .test = test, .owner = owner,
+		*c = (struct suite_case){ .test = test,
+			.owner = owner,
 			.base = s->ncase - k,
-			.frame = test->nframe ? test->frame[i / nsize] :
-				frame_of_time(m->preview_time, m->fps),
+			.frame = test->nframe ? test->frame[i / nsize]
+					      : frame_of_time(m->preview_time, m->fps),
 			.width = test->nsize ? test->size[k][0] : m->width,
 			.height = test->nsize ? test->size[k][1] : m->height };
-		c->variant = xasprintf("%dx%d@%d", c->width, c->height,
-			c->frame);
+		c->variant = xasprintf("%dx%d@%d", c->width, c->height, c->frame);
 		c->path = xasprintf("%s/%s.sttrace", t->folder, c->variant);
 		add_request(s, t, c, 0);
 		if (test->has_reference_set) {
-			c->reference_path = xasprintf("%s/%s-reference.sttrace",
-				t->folder, c->variant);
+			c->reference_path =
+			    xasprintf("%s/%s-reference.sttrace", t->folder, c->variant);
 			add_request(s, t, c, 1);
 		}
 		s->ncase++;
 	}
 }
 
-static void add_test(struct suite *s, const struct test *test,
-	const cJSON *json, const char *folder, char **stem)
+static void add_test(struct suite *s, const struct test *test, const cJSON *json,
+    const char *folder, char **stem)
 {
 	const struct manifest *m = s->manifest;
 	struct suite_test *t = &s->test[s->ntest];
 	char *text = cJSON_PrintUnformatted(json);
 
 	stem[s->ntest] = bundle_stem(test->name, stem, s->ntest);
-	*t = (struct suite_test) { .test = test,
+	*t = (struct suite_test){ .test = test,
 		.name = xasprintf("test:%s", test->name),
 		.folder = xasprintf("%s/%s", folder, stem[s->ntest]),
 		.text = xstrdup(text),
 		.set = set_texts(m, test->set, test->nset),
-		.reference_set = set_texts(m, test->reference_set,
-			test->nreference_set) };
+		.reference_set =
+		    set_texts(m, test->reference_set, test->nreference_set) };
 	cJSON_free(text);
 	s->ntest++;
 }
 
-int suite_open(const struct manifest *m, const char *const *name, size_t n,
-	int is_exact, const char *folder, struct suite *out, struct err *err)
+int suite_open(const struct manifest *m, const char *const *name, size_t n, int is_exact,
+    const char *folder, struct suite *out, struct err *err)
 {
 	size_t ncase = 0;
 
-	*out = (struct suite) { .manifest = m };
+	*out = (struct suite){ .manifest = m };
 	if (check_names(m, name, n, is_exact, err))
 		return -1;
 	cJSON *all = manifest_to_json(m, MANIFEST_TESTS);
@@ -211,13 +214,13 @@ void suite_close(struct suite *s)
 	free(s->test);
 	free(s->item);
 	free(s->request);
-	*s = (struct suite) { .manifest = NULL };
+	*s = (struct suite){ .manifest = NULL };
 }
 
 /* Kept verdicts ---------------------------------------------------------------- */
 
-int suite_file(struct tree *tree, const char *path, char **resolved,
-	struct sha256 *sha, struct err *err)
+int suite_file(struct tree *tree, const char *path, char **resolved, struct sha256 *sha,
+    struct err *err)
 {
 	enum tree_kind kind;
 
@@ -232,8 +235,7 @@ int suite_file(struct tree *tree, const char *path, char **resolved,
 	return tree_hash(tree, *resolved, sha, err) ? -1 : 1;
 }
 
-static void encode_artifact(struct encoder *e, const struct judged *v,
-	const char *key)
+static void encode_artifact(struct encoder *e, const struct judged *v, const char *key)
 {
 	const struct artifact *a = bundle_artifact(&v->bundle, key);
 
@@ -244,7 +246,7 @@ static void encode_artifact(struct encoder *e, const struct judged *v,
 }
 
 static int encode_file(struct encoder *e, struct judging *j, const char *path,
-	struct err *err)
+    struct err *err)
 {
 	struct sha256 sha;
 	char *resolved;
@@ -298,13 +300,14 @@ static int find_key(struct judging *j, struct sha256 *out, struct err *err)
 /* c may be null: nothing was held to anything. */
 void suite_add_check(cJSON *json, const struct suite_check *c)
 {
-	cJSON_AddItemToObject(json, "metric", c ?
-		cJSON_CreateString(c->metric) : cJSON_CreateNull());
-	cJSON_AddItemToObject(json, "value", c && c->has_value ?
-		cJSON_CreateNumber(c->value) : cJSON_CreateNull());
-	cJSON_AddItemToObject(json, "limit", c && c->nlimit == 2 ?
-		cJSON_CreateDoubleArray(c->limit, 2) : c && c->nlimit == 1 ?
-		cJSON_CreateNumber(c->limit[0]) : cJSON_CreateNull());
+	cJSON_AddItemToObject(json, "metric",
+	    c ? cJSON_CreateString(c->metric) : cJSON_CreateNull());
+	cJSON_AddItemToObject(json, "value",
+	    c && c->has_value ? cJSON_CreateNumber(c->value) : cJSON_CreateNull());
+	cJSON_AddItemToObject(json, "limit",
+	    c && c->nlimit == 2       ? cJSON_CreateDoubleArray(c->limit, 2)
+		: c && c->nlimit == 1 ? cJSON_CreateNumber(c->limit[0])
+				      : cJSON_CreateNull());
 	if (c && c->message)
 		cJSON_AddStringToObject(json, "message", c->message);
 }
@@ -313,8 +316,7 @@ static cJSON *check_json(const struct suite_check *c)
 {
 	cJSON *json = cJSON_CreateObject();
 
-	cJSON_AddStringToObject(json, "status", c->is_ok ? "passed" :
-		"failed");
+	cJSON_AddStringToObject(json, "status", c->is_ok ? "passed" : "failed");
 	if (!c->is_ok)
 		cJSON_AddStringToObject(json, "code", suite_code_name(c->code));
 	suite_add_check(json, c);
@@ -328,15 +330,14 @@ static int check_from_json(const cJSON *json, struct suite_check *out)
 	const cJSON *status = cJSON_GetObjectItemCaseSensitive(json, "status");
 	const cJSON *value = cJSON_GetObjectItemCaseSensitive(json, "value");
 	const cJSON *limit = cJSON_GetObjectItemCaseSensitive(json, "limit");
-	const cJSON *message = cJSON_GetObjectItemCaseSensitive(json,
-		"message");
+	const cJSON *message = cJSON_GetObjectItemCaseSensitive(json, "message");
 
-	const char *code = cJSON_GetStringValue(
-		cJSON_GetObjectItemCaseSensitive(json, "code"));
+	const char *code =
+	    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "code"));
 
 	if (!cJSON_IsString(metric) || !cJSON_IsString(status))
 		return -1;
-	*out = (struct suite_check) { .metric = xstrdup(metric->valuestring),
+	*out = (struct suite_check){ .metric = xstrdup(metric->valuestring),
 		.is_ok = strcmp(status->valuestring, "passed") == 0,
 		.has_value = cJSON_IsNumber(value),
 		.value = cJSON_IsNumber(value) ? value->valuedouble : 0,
@@ -349,7 +350,7 @@ static int check_from_json(const cJSON *json, struct suite_check *out)
 	if (cJSON_IsNumber(limit))
 		out->limit[out->nlimit++] = limit->valuedouble;
 	for (const cJSON *n = cJSON_IsArray(limit) ? limit->child : NULL;
-	    n && out->nlimit < 2; n = n->next)
+	     n && out->nlimit < 2; n = n->next)
 		out->limit[out->nlimit++] = n->valuedouble;
 	return 0;
 }
@@ -381,17 +382,16 @@ static int recall(const struct judging *j, const struct sha256 *key)
 
 	buf_release(&text);
 	ok = cJSON_IsArray(list);
-	for (const cJSON *item = ok ? list->child : NULL; item && ok;
-	    item = item->next) {
+	for (const cJSON *item = ok ? list->child : NULL; item && ok; item = item->next) {
 		struct suite_check check;
 		ok = check_from_json(item, &check) == 0;
 		if (!ok)
 			break;
-		c->check = xreallocarray(c->check, c->ncheck + 1,
-			sizeof *c->check);
+		c->check = xreallocarray(c->check, c->ncheck + 1, sizeof *c->check);
 		c->check[c->ncheck++] = check;
-		if (!check.is_ok && (strcmp(check.metric, "baseline") == 0 ||
-		    metric_find(check.metric) < METRIC_COUNT)) {
+		if (!check.is_ok &&
+		    (strcmp(check.metric, "baseline") == 0 ||
+			metric_find(check.metric) < METRIC_COUNT)) {
 			char *actual = judge_picture_path(j, "actual");
 			ok = fs_exists(actual);
 			free(actual);
@@ -403,13 +403,11 @@ static int recall(const struct judging *j, const struct sha256 *key)
 	return ok;
 }
 
-static int keep(const struct judging *j, const struct sha256 *key,
-	struct err *err)
+static int keep(const struct judging *j, const struct sha256 *key, struct err *err)
 {
 	cJSON *list = suite_checks_json(j->item);
 	char *text = cJSON_PrintUnformatted(list);
-	int rc = store_add_memo(j->env->store, "verdict", key, text,
-		strlen(text), err);
+	int rc = store_add_memo(j->env->store, "verdict", key, text, strlen(text), err);
 
 	cJSON_free(text);
 	cJSON_Delete(list);
@@ -425,11 +423,11 @@ static int open_views(struct judging *j, struct err *err)
 	const struct suite_case *base = &j->suite->item[c->base];
 
 	if (judged_open(root, c->path, &j->self, err) ||
-	    (c->reference_path && judged_open(root, c->reference_path, &j->other,
-	    err)))
+	    (c->reference_path && judged_open(root, c->reference_path, &j->other, err)))
 		return -1;
-	return c->test->assert_resolution_independent ?
-		judged_open(root, base->path, &j->base, err) : 0;
+	return c->test->assert_resolution_independent
+	    ? judged_open(root, base->path, &j->base, err)
+	    : 0;
 }
 
 /* Pictures of a failure that stand beside its bundle, and the time it took. */
@@ -440,9 +438,8 @@ static void note_pictures(struct judging *j)
 	for (int k = 0; k < SUITE_PICTURES && !c->is_ok; k++) {
 		char *path = judge_picture_path(j, judge_picture_name[k]);
 		if (fs_exists(path))
-			c->picture[k] = xasprintf("%s/%s-%s.png",
-				j->owner->folder, c->variant,
-				judge_picture_name[k]);
+			c->picture[k] = xasprintf("%s/%s-%s.png", j->owner->folder,
+			    c->variant, judge_picture_name[k]);
 		free(path);
 	}
 }
@@ -458,21 +455,21 @@ static int judge(struct judging *j, struct err *err)
 		return -1;
 	c->is_cached = !j->env->always && recall(j, &key);
 	/* A verdict over other bytes than the key's is none. */
-	if (!c->is_cached && (judge_case(j, err) ||
-	    inputs_check(&j->files, err) || keep(j, &key, err)))
+	if (!c->is_cached &&
+	    (judge_case(j, err) || inputs_check(&j->files, err) || keep(j, &key, err)))
 		return -1;
 	judge_budgets(j);
 	c->is_ok = all_pass(c);
 	note_pictures(j);
 	double drawn_ms = judge_timing(&j->self.bundle, NULL);
-	c->seconds = (double)(proc_now_ns() - begun) * 1e-9 +
-		(drawn_ms > 0 ? drawn_ms * 1e-3 : 0);
+	c->seconds =
+	    (double)(proc_now_ns() - begun) * 1e-9 + (drawn_ms > 0 ? drawn_ms * 1e-3 : 0);
 	return 0;
 }
 
 /* Captures that failed, of the bundles that a case needs. */
 static int take_fault(struct suite_case *c, const char *path,
-	const struct capture_result *result, const struct map *at)
+    const struct capture_result *result, const struct map *at)
 {
 	size_t i = path ? map_gets(at, path) : MAP_NONE;
 
@@ -484,7 +481,7 @@ static int take_fault(struct suite_case *c, const char *path,
 }
 
 int suite_judge(const struct suite_env *env, struct suite *s,
-	const struct capture_result *result, struct err *err)
+    const struct capture_result *result, struct err *err)
 {
 	struct map at = MAP_INIT;
 	int rc = 0;
@@ -493,20 +490,21 @@ int suite_judge(const struct suite_env *env, struct suite *s,
 		map_puts(&at, result->bundle[i].path, i);
 	for (size_t i = 0; i < s->ncase && rc == 0; i++) {
 		struct suite_case *c = &s->item[i];
-		struct judging j = { .env = env, .suite = s, .item = c,
+		struct judging j = { .env = env,
+			.suite = s,
+			.item = c,
 			.owner = &s->test[c->owner] };
 		if (take_fault(c, c->path, result, &at) ||
 		    take_fault(c, c->reference_path, result, &at) ||
 		    (c->test->assert_resolution_independent &&
-		    take_fault(c, s->item[c->base].path, result, &at)))
+			take_fault(c, s->item[c->base].path, result, &at)))
 			continue;
 		if (proc_signal())
 			rc = err_set(err, STATUS_FAILED, "interrupted");
-		else if (judge(&j, &c->fault) &&
-		    c->fault.status == STATUS_MACHINE) {
+		else if (judge(&j, &c->fault) && c->fault.status == STATUS_MACHINE) {
 			err_move(err, &c->fault);
-			rc = err_wrap(err, "while judging test '%s' at %s",
-				c->test->name, c->variant);
+			rc = err_wrap(err, "while judging test '%s' at %s", c->test->name,
+			    c->variant);
 		}
 		inputs_release(&j.files);
 		judged_close(&j.self);

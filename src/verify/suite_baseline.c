@@ -13,12 +13,18 @@ char *suite_driver_class(const struct manifest *m, const char *renderer)
 {
 	/* In the order looked at: ANGLE names what it stands on. */
 	static const char *const known[][2] = {
-		{ "*llvmpipe*", "llvmpipe" }, { "*softpipe*", "softpipe" },
-		{ "*SwiftShader*", "swiftshader" }, { "*NVIDIA*", "nvidia" },
-		{ "*GeForce*", "nvidia" }, { "*Quadro*", "nvidia" },
-		{ "*AMD*", "amd" }, { "*Radeon*", "amd" },
-		{ "*Intel*", "intel" }, { "*Apple*", "apple" },
-		{ "*Mali*", "mali" }, { "*Adreno*", "adreno" },
+		{ "*llvmpipe*", "llvmpipe" },
+		{ "*softpipe*", "softpipe" },
+		{ "*SwiftShader*", "swiftshader" },
+		{ "*NVIDIA*", "nvidia" },
+		{ "*GeForce*", "nvidia" },
+		{ "*Quadro*", "nvidia" },
+		{ "*AMD*", "amd" },
+		{ "*Radeon*", "amd" },
+		{ "*Intel*", "intel" },
+		{ "*Apple*", "apple" },
+		{ "*Mali*", "mali" },
+		{ "*Adreno*", "adreno" },
 	};
 
 	for (size_t i = 0; i < m->ndriver; i++)
@@ -30,8 +36,7 @@ char *suite_driver_class(const struct manifest *m, const char *renderer)
 	return xstrdup("other");
 }
 
-int suite_read_baselines(struct tree *tree, struct baselines *out,
-	struct err *err)
+int suite_read_baselines(struct tree *tree, struct baselines *out, struct err *err)
 {
 	enum tree_kind kind;
 	char *resolved = NULL;
@@ -40,33 +45,35 @@ int suite_read_baselines(struct tree *tree, struct baselines *out,
 	memset(out, 0, sizeof *out);
 	int rc = tree_lookup(tree, BASELINE_FILE, &kind, &resolved, err);
 	if (rc == 0 && kind != TREE_FILE && kind != TREE_ABSENT)
-		rc = err_set(err, STATUS_INPUT, "%s is not a file inside the "
-			"project", BASELINE_FILE);
+		rc = err_set(err, STATUS_INPUT,
+		    "%s is not a file inside the "
+		    "project",
+		    BASELINE_FILE);
 	if (rc == 0 && kind == TREE_FILE)
-		rc = tree_read(tree, resolved, LIMIT_BASELINES_BYTES, &text,
-			err);
+		rc = tree_read(tree, resolved, LIMIT_BASELINES_BYTES, &text, err);
 	if (rc == 0)
-		rc = baselines_read(out, BASELINE_FILE, text.data, text.len,
-			err);
+		rc = baselines_read(out, BASELINE_FILE, text.data, text.len, err);
 	free(resolved);
 	buf_release(&text);
 	return rc;
 }
 
 void suite_baseline(const struct suite_env *env, const struct suite_case *c,
-	struct baseline *out)
+    struct baseline *out)
 {
 	/* Only looked at. */
-	*out = (struct baseline) { .test = c->test->name,
+	*out = (struct baseline){ .test = c->test->name,
 		.driver = (char *)(uintptr_t)env->driver_class,
-		.frame = c->frame, .width = c->width, .height = c->height };
+		.frame = c->frame,
+		.width = c->width,
+		.height = c->height };
 }
 
 void judge_hash(const struct judged *v, struct sha256 *out)
 {
 	if (v->at)
-		sha256_of(v->texel, picture_size(&v->picture) / 3 * 4 *
-			sizeof *v->texel, out);
+		sha256_of(v->texel, picture_size(&v->picture) / 3 * 4 * sizeof *v->texel,
+		    out);
 	else
 		sha256_of(v->picture.rgb, picture_size(&v->picture), out);
 }
@@ -83,11 +90,10 @@ char *suite_baseline_path(const char *root, const struct sha256 *sha)
 
 /* So that it can be shown when another picture comes. */
 static int keep_picture(const struct judging *j, const struct sha256 *sha,
-	struct err *err)
+    struct err *err)
 {
 	char *path = suite_baseline_path(j->env->root, sha);
-	int rc = fs_exists(path) ? 0 :
-		picture_write(&j->self.picture, path, err);
+	int rc = fs_exists(path) ? 0 : picture_write(&j->self.picture, path, err);
 
 	free(path);
 	return rc;
@@ -95,7 +101,7 @@ static int keep_picture(const struct judging *j, const struct sha256 *sha,
 
 /* A picture that was accepted, if it was seen here; else an empty one. */
 static void recall_picture(const struct suite_env *env, const struct sha256 *sha,
-	struct picture *out)
+    struct picture *out)
 {
 	char *path = suite_baseline_path(env->root, sha);
 	struct err err = ERR_INIT;
@@ -107,7 +113,7 @@ static void recall_picture(const struct suite_env *env, const struct sha256 *sha
 }
 
 void judge_accepted(const struct suite_env *env, const struct suite_case *c,
-	const struct judged *v, struct picture *out)
+    const struct judged *v, struct picture *out)
 {
 	struct baseline like;
 	const struct baseline *item, *best = NULL;
@@ -153,20 +159,25 @@ int judge_baseline(struct judging *j, struct err *err)
 		n++;
 	}
 	if (is_accepted)
-		return judge_show(j, &expected, 1, err) ||
-			keep_picture(j, &sha, err) ? -1 : 0;
+		return judge_show(j, &expected, 1, err) || keep_picture(j, &sha, err) ? -1
+										      : 0;
 	if (n == 0) {
-		judge_fail(check, "nobody has accepted a picture for drivers of "
-			"class '%s'; 'stbuild approve' does", like.driver);
+		judge_fail(check,
+		    "nobody has accepted a picture for drivers of "
+		    "class '%s'; 'stbuild approve' does",
+		    like.driver);
 		check->code = SUITE_NO_BASELINE;
 	} else {
 		if (n == 1)
-			judge_fail(check, "the picture is not the one accepted "
-				"for drivers of class '%s'", like.driver);
+			judge_fail(check,
+			    "the picture is not the one accepted "
+			    "for drivers of class '%s'",
+			    like.driver);
 		else
-			judge_fail(check, "the picture is none of the %zu "
-				"accepted for drivers of class '%s'", n,
-				like.driver);
+			judge_fail(check,
+			    "the picture is none of the %zu "
+			    "accepted for drivers of class '%s'",
+			    n, like.driver);
 		recall_picture(j->env, &last->sha, &expected);
 	}
 	int rc = judge_show(j, &expected, 0, err);

@@ -26,7 +26,7 @@ static void command_text(const char *text, int is_property, struct buf *out)
 
 /* The place of a fault is in a source, that of a failure in the manifest. */
 static void annotation(const struct suite *s, const struct suite_case *c,
-	const char *prefix, struct buf *out)
+    const char *prefix, struct buf *out)
 {
 	const struct err *e = &c->fault;
 	const char *file = e->message && e->file ? e->file : s->manifest->path;
@@ -53,8 +53,7 @@ static void annotation(const struct suite *s, const struct suite_case *c,
 	free(text);
 }
 
-void suite_annotations(const struct suite *s, const char *prefix,
-	struct buf *out)
+void suite_annotations(const struct suite *s, const char *prefix, struct buf *out)
 {
 	for (size_t i = 0; i < s->ncase; i++)
 		if (suite_code(&s->item[i]) != SUITE_PASSED)
@@ -80,14 +79,14 @@ static void row(const struct suite_case *c, const char *prefix, struct buf *out)
 
 	buf_addstr(out, "| ");
 	cell(c->test->name, out);
-	buf_addf(out, " | %s | %s | ", c->variant,
-		suite_code_name(suite_code(c)));
+	buf_addf(out, " | %s | %s | ", c->variant, suite_code_name(suite_code(c)));
 	cell(text, out);
 	buf_addstr(out, " | ");
 	if (c->picture[SUITE_DIFFERENCE] || c->picture[SUITE_ACTUAL]) {
 		cell(prefix, out);
-		cell(c->picture[c->picture[SUITE_DIFFERENCE] ?
-			SUITE_DIFFERENCE : SUITE_ACTUAL], out);
+		cell(c->picture[c->picture[SUITE_DIFFERENCE] ? SUITE_DIFFERENCE
+							     : SUITE_ACTUAL],
+		    out);
 	}
 	buf_addstr(out, " |\n");
 	free(text);
@@ -100,24 +99,28 @@ void suite_summary(const struct suite *s, const char *prefix, struct buf *out)
 	for (size_t i = 0; i < s->ncase; i++) {
 		const struct suite_case *c = &s->item[i];
 		enum suite_code code = suite_code(c);
-		count[code == SUITE_PASSED ? 0 : c->fault.message ? 2 :
-			code == SUITE_NO_BASELINE ? 3 : 1]++;
+		count[code == SUITE_PASSED          ? 0
+			: c->fault.message          ? 2
+			: code == SUITE_NO_BASELINE ? 3
+						    : 1]++;
 	}
 	buf_addstr(out, "### Shader tests: ");
 	cell(s->manifest->name, out);
-	buf_addf(out, "\n\n%zu passed, %zu failed, %zu errors, %zu without a "
-		"baseline\n", count[0], count[1], count[2], count[3]);
+	buf_addf(out,
+	    "\n\n%zu passed, %zu failed, %zu errors, %zu without a "
+	    "baseline\n",
+	    count[0], count[1], count[2], count[3]);
 	for (size_t i = 0; i < s->ncase; i++) {
 		if (suite_code(&s->item[i]) == SUITE_PASSED)
 			continue;
 		if (nbad == 0)
-			buf_addstr(out, "\n| test | variant | code | what | "
-				"picture |\n|---|---|---|---|---|\n");
+			buf_addstr(out,
+			    "\n| test | variant | code | what | "
+			    "picture |\n|---|---|---|---|---|\n");
 		if (nbad++ < SUMMARY_ROWS)
 			row(&s->item[i], prefix, out);
 	}
 	if (nbad > SUMMARY_ROWS)
-		buf_addf(out, "\n%zu more are not shown.\n",
-			nbad - SUMMARY_ROWS);
+		buf_addf(out, "\n%zu more are not shown.\n", nbad - SUMMARY_ROWS);
 	buf_addch(out, '\n');
 }

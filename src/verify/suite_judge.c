@@ -21,7 +21,7 @@ struct suite_check *judge_check(struct suite_case *c, const char *metric)
 {
 	c->check = xreallocarray(c->check, c->ncheck + 1, sizeof *c->check);
 	struct suite_check *check = &c->check[c->ncheck++];
-	*check = (struct suite_check) { .metric = xstrdup(metric), .is_ok = 1 };
+	*check = (struct suite_check){ .metric = xstrdup(metric), .is_ok = 1 };
 	return check;
 }
 
@@ -49,8 +49,7 @@ void judge_fail(struct suite_check *check, const char *fmt, ...)
 
 /* Views ------------------------------------------------------------------------ */
 
-int judged_open(const char *root, const char *path, struct judged *out,
-	struct err *err)
+int judged_open(const char *root, const char *path, struct judged *out, struct err *err)
 {
 	char *full = fs_join(root, path);
 	int rc = bundle_open(full, &out->bundle, err);
@@ -90,14 +89,15 @@ static void load_buffer(struct judged *v, const char *name)
 		const struct state_buffer *b = &v->state.buffer[i];
 		if (strcmp(b->name, name) != 0)
 			continue;
-		v->picture = (struct picture) {
-			.width = b->width, .height = b->height,
+		v->picture = (struct picture){
+			.width = b->width,
+			.height = b->height,
 		};
 		v->at = b->at;
 		v->texel = xmemdup(v->file.data + b->at, b->bytes);
 		v->picture.rgb = xmalloc(picture_size(&v->picture) + 1);
 		pixel_to_rgb8(FORMAT_RGBA32F, v->texel, b->width, b->height,
-			v->picture.rgb);
+		    v->picture.rgb);
 	}
 }
 
@@ -106,13 +106,11 @@ int judge_is_image(const struct manifest *m, int pass)
 	return pass < 0 || pass == m->image;
 }
 
-int judged_load(struct judged *v, const struct manifest *m, int pass,
-	struct err *err)
+int judged_load(struct judged *v, const struct manifest *m, int pass, struct err *err)
 {
 	if (bundle_artifact(&v->bundle, "state") &&
 	    (bundle_read(&v->bundle, "state", &v->file, err) ||
-	    state_read("state.ststate", v->file.data, v->file.len, &v->state,
-	    err)))
+		state_read("state.ststate", v->file.data, v->file.len, &v->state, err)))
 		return -1;
 	if (judge_is_image(m, pass))
 		return load_image(v, err);
@@ -123,45 +121,45 @@ int judged_load(struct judged *v, const struct manifest *m, int pass,
 /* Raw values --------------------------------------------------------- */
 
 struct raw {
-	size_t ndiffer, first;	/* values; the first that differs */
-	double max;		/* difference of two numbers */
+	size_t ndiffer, first; /* values; the first that differs */
+	double max;            /* difference of two numbers */
 };
 
 static int is_close(float a, float b, double tolerance)
 {
-	return memcmp(&a, &b, sizeof a) == 0 || (isfinite(a) && isfinite(b) &&
-		fabs((double)a - b) <= tolerance);
+	return memcmp(&a, &b, sizeof a) == 0 ||
+	    (isfinite(a) && isfinite(b) && fabs((double)a - b) <= tolerance);
 }
 
 /* n values each; b need not be aligned. */
-static void compare_raw(const float *a, const void *b, size_t n,
-	double tolerance, struct raw *out)
+static void compare_raw(const float *a, const void *b, size_t n, double tolerance,
+    struct raw *out)
 {
 	const char *other = b;
 
-	*out = (struct raw) { .ndiffer = 0 };
+	*out = (struct raw){ .ndiffer = 0 };
 	for (size_t i = 0; i < n; i++) {
 		float v;
 		memcpy(&v, other + 4 * i, 4);
-		if (isfinite(a[i]) && isfinite(v) &&
-		    fabs((double)a[i] - v) > out->max)
+		if (isfinite(a[i]) && isfinite(v) && fabs((double)a[i] - v) > out->max)
 			out->max = fabs((double)a[i] - v);
 		if (!is_close(a[i], v, tolerance) && out->ndiffer++ == 0)
 			out->first = i;
 	}
 }
 
-static void set_raw(struct suite_check *check, const struct raw *raw,
-	int width, double tolerance, const char *what)
+static void set_raw(struct suite_check *check, const struct raw *raw, int width,
+    double tolerance, const char *what)
 {
 	size_t pixel = raw->first / 4;
 
 	judge_value(check, raw->max, tolerance);
 	if (raw->ndiffer)
-		judge_fail(check, "%s: %zu values differ, the first is channel %c of "
-			"pixel (%zu, %zu)", what, raw->ndiffer,
-			"rgba"[raw->first % 4], pixel % (size_t)width,
-			pixel / (size_t)width);
+		judge_fail(check,
+		    "%s: %zu values differ, the first is channel %c of "
+		    "pixel (%zu, %zu)",
+		    what, raw->ndiffer, "rgba"[raw->first % 4], pixel % (size_t)width,
+		    pixel / (size_t)width);
 }
 
 /* Pictures ------------------------------------------------------------ */
@@ -174,8 +172,7 @@ const char *const judge_picture_name[SUITE_PICTURES] = {
 
 char *judge_picture_path(const struct judging *j, const char *what)
 {
-	char *file = xasprintf("%s/%s-%s.png", j->owner->folder,
-		j->item->variant, what);
+	char *file = xasprintf("%s/%s-%s.png", j->owner->folder, j->item->variant, what);
 	char *path = fs_join(j->env->root, file);
 
 	free(file);
@@ -183,7 +180,7 @@ char *judge_picture_path(const struct judging *j, const char *what)
 }
 
 static int write_picture(const struct judging *j, const char *what,
-	const struct picture *picture, struct err *err)
+    const struct picture *picture, struct err *err)
 {
 	char *path = judge_picture_path(j, what);
 	int rc = picture_write(picture, path, err);
@@ -192,8 +189,8 @@ static int write_picture(const struct judging *j, const char *what,
 	return rc;
 }
 
-int judge_show(const struct judging *j, const struct picture *expected,
-	int is_ok, struct err *err)
+int judge_show(const struct judging *j, const struct picture *expected, int is_ok,
+    struct err *err)
 {
 	const struct picture *actual = &j->self.picture;
 	struct picture difference = { 0 };
@@ -218,8 +215,7 @@ int judge_show(const struct judging *j, const struct picture *expected,
 }
 
 /* The mask of a test, a byte for each pixel of its picture: null without one. */
-static int read_mask(struct judging *j, uint8_t **mask, char **why,
-	struct err *err)
+static int read_mask(struct judging *j, uint8_t **mask, char **why, struct err *err)
 {
 	const struct test *test = j->item->test;
 	const struct picture *actual = &j->self.picture;
@@ -228,19 +224,18 @@ static int read_mask(struct judging *j, uint8_t **mask, char **why,
 	*mask = NULL;
 	if (!test->mask)
 		return 0;
-	if (judge_read_reference(j->env, test->mask, &j->files, &picture, why,
-	    err))
+	if (judge_read_reference(j->env, test->mask, &j->files, &picture, why, err))
 		return -1;
 	size_t n = picture_size(actual) / 3;
 	if (picture.rgb && !picture_is_same_size(&picture, actual)) {
-		*why = xasprintf("the mask %s is %dx%d, and the picture %dx%d",
-			test->mask, picture.width, picture.height,
-			actual->width, actual->height);
+		*why =
+		    xasprintf("the mask %s is %dx%d, and the picture %dx%d", test->mask,
+			picture.width, picture.height, actual->width, actual->height);
 	} else if (picture.rgb) {
 		*mask = xcalloc(n + 1, 1);
 		for (size_t i = 0; i < n; i++)
-			(*mask)[i] = picture.rgb[3 * i] || picture.rgb[3 * i + 1]
-				|| picture.rgb[3 * i + 2];
+			(*mask)[i] = picture.rgb[3 * i] || picture.rgb[3 * i + 1] ||
+			    picture.rgb[3 * i + 2];
 	}
 	picture_release(&picture);
 	return 0;
@@ -252,7 +247,7 @@ static int read_mask(struct judging *j, uint8_t **mask, char **why,
  * for min_rmse beside reference_uniforms).
  */
 static void judge_rmse(struct judging *j, const struct picture *expected,
-	const struct metric_options *options)
+    const struct metric_options *options)
 {
 	const struct test *test = j->item->test;
 	int has_max = test->has_limit[METRIC_RMSE], has_other = 0;
@@ -260,12 +255,11 @@ static void judge_rmse(struct judging *j, const struct picture *expected,
 	for (int i = 0; i < METRIC_COUNT; i++)
 		has_other |= i != METRIC_RMSE && test->has_limit[i];
 	int has_tolerance = !has_max && (test->has_tolerance || !has_other) &&
-		(test->reference || !test->has_min_rmse);
+	    (test->reference || !test->has_min_rmse);
 	if (!has_max && !has_tolerance && !test->has_min_rmse)
 		return;
 	struct suite_check *check = judge_check(j->item, "rmse");
-	double value = metric_value(METRIC_RMSE, expected, &j->self.picture,
-		options);
+	double value = metric_value(METRIC_RMSE, expected, &j->self.picture, options);
 	double max = has_max ? test->limit[METRIC_RMSE] : test->tolerance;
 	if (test->has_min_rmse)
 		check->limit[check->nlimit++] = test->min_rmse;
@@ -276,12 +270,11 @@ static void judge_rmse(struct judging *j, const struct picture *expected,
 		judge_fail(check, "the pictures are nearer than min_rmse");
 	else if ((has_max || has_tolerance) && value > max)
 		judge_fail(check, "the pictures differ by up to %.0f of 255",
-			metric_value(METRIC_MAX, expected, &j->self.picture,
-			options));
+		    metric_value(METRIC_MAX, expected, &j->self.picture, options));
 }
 
 static void judge_metric(struct judging *j, enum metric metric,
-	const struct picture *expected, const struct metric_options *options)
+    const struct picture *expected, const struct metric_options *options)
 {
 	const struct metric_row *row = metric_row(metric);
 	struct suite_check *check = judge_check(j->item, row->word);
@@ -294,7 +287,7 @@ static void judge_metric(struct judging *j, enum metric metric,
 }
 
 static int judge_pictures(struct judging *j, const struct picture *expected,
-	const char *missing, struct err *err)
+    const char *missing, struct err *err)
 {
 	const struct test *test = j->item->test;
 	const struct picture *actual = &j->self.picture;
@@ -313,9 +306,10 @@ static int judge_pictures(struct judging *j, const struct picture *expected,
 		if (test->reference)
 			check->code = SUITE_MISSING_REFERENCE;
 	} else if (!picture_is_same_size(actual, expected)) {
-		judge_fail(judge_check(j->item, "rmse"), "the picture is %dx%d, and the "
-			"reference %dx%d", actual->width, actual->height,
-			expected->width, expected->height);
+		judge_fail(judge_check(j->item, "rmse"),
+		    "the picture is %dx%d, and the "
+		    "reference %dx%d",
+		    actual->width, actual->height, expected->width, expected->height);
 	} else if (why) {
 		judge_fail(judge_check(j->item, "mask"), "%s", why);
 	} else {
@@ -332,7 +326,7 @@ static int judge_pictures(struct judging *j, const struct picture *expected,
 }
 
 int judge_read_reference(const struct suite_env *env, const char *name,
-	struct inputs *files, struct picture *out, char **why, struct err *err)
+    struct inputs *files, struct picture *out, char **why, struct err *err)
 {
 	struct buf bytes = BUF_INIT;
 	struct sha256 sha;
@@ -340,12 +334,13 @@ int judge_read_reference(const struct suite_env *env, const char *name,
 	char *path;
 	int rc = suite_file(env->tree, name, &path, &sha, err);
 
-	*out = (struct picture) { 0 };
+	*out = (struct picture){ 0 };
 	if (rc == 0)
 		*why = xasprintf("there is no picture %s; 'stbuild approve' "
-			"writes one", name);
-	if (rc == 1 && tree_read_hashed(env->tree, path, LIMIT_ASSET_BYTES,
-	    &bytes, &sha, err))
+				 "writes one",
+		    name);
+	if (rc == 1 &&
+	    tree_read_hashed(env->tree, path, LIMIT_ASSET_BYTES, &bytes, &sha, err))
 		rc = -1;
 	if (rc >= 0 && files)
 		inputs_add(files, name, rc == 1 ? &sha : NULL);
@@ -362,8 +357,8 @@ static int judge_reference(struct judging *j, struct err *err)
 	struct picture expected;
 	char *why = NULL;
 
-	if (judge_read_reference(j->env, j->item->test->reference, &j->files,
-	    &expected, &why, err))
+	if (judge_read_reference(j->env, j->item->test->reference, &j->files, &expected,
+		&why, err))
 		return -1;
 	int rc = judge_pictures(j, &expected, why, err);
 	picture_release(&expected);
@@ -402,10 +397,8 @@ static void judge_mean(struct judging *j, size_t n)
 	}
 	check->has_value = 1;
 	check->value = sum / (double)nfinite;
-	if (check->value < test->mean_range[0] ||
-	    check->value > test->mean_range[1])
-		judge_fail(check, "the mean of %zu values is out of its range",
-			nfinite);
+	if (check->value < test->mean_range[0] || check->value > test->mean_range[1])
+		judge_fail(check, "the mean of %zu values is out of its range", nfinite);
 }
 
 static int is_infinite(float v)
@@ -419,7 +412,7 @@ static int is_nan(float v)
 }
 
 static void judge_none(struct judging *j, const char *metric, size_t n,
-	int (*is_bad)(float), const char *what)
+    int (*is_bad)(float), const char *what)
 {
 	const struct judged *v = &j->self;
 	struct suite_check *check = judge_check(j->item, metric);
@@ -430,13 +423,15 @@ static void judge_none(struct judging *j, const char *metric, size_t n,
 			first = i;
 	judge_value(check, (double)nbad, 0);
 	if (nbad)
-		judge_fail(check, "%zu values are %s, the first is channel %c of "
-			"pixel (%zu, %zu)", nbad, what, "rgba"[first % 4],
-			first / 4 % (size_t)v->picture.width,
-			first / 4 / (size_t)v->picture.width);
+		judge_fail(check,
+		    "%zu values are %s, the first is channel %c of "
+		    "pixel (%zu, %zu)",
+		    nbad, what, "rgba"[first % 4], first / 4 % (size_t)v->picture.width,
+		    first / 4 / (size_t)v->picture.width);
 	else if (judge_is_image(j->suite->manifest, j->item->test->pass))
-		check->message = xasprintf("the image has 8 bits a channel: "
-			"this has no effect on it; set 'pass' to a buffer");
+		check->message =
+		    xasprintf("the image has 8 bits a channel: "
+			      "this has no effect on it; set 'pass' to a buffer");
 }
 
 /* Determinism: a fresh worker renders the bundle again from frame 0. */
@@ -458,26 +453,30 @@ static int judge_again(struct judging *j, struct err *err)
 	}
 	if (v->at) {
 		struct raw raw;
-		compare_raw(v->texel, again.state + v->at, 4 * n,
-			test->raw_tolerance, &raw);
+		compare_raw(v->texel, again.state + v->at, 4 * n, test->raw_tolerance,
+		    &raw);
 		set_raw(check, &raw, v->picture.width, test->raw_tolerance,
-			"rendered twice");
+		    "rendered twice");
 	} else {
 		struct comparison c;
 		compare_bytes(v->picture.rgb, again.rgb, 3 * n, &c);
 		judge_value(check, c.rmse, 0);
 		if (!c.is_equal)
-			judge_fail(check, "rendered twice, %zu bytes of the picture "
-				"differ", c.ndiffer);
+			judge_fail(check,
+			    "rendered twice, %zu bytes of the picture "
+			    "differ",
+			    c.ndiffer);
 	}
 	for (size_t i = 0; i < test->nstorage && check->is_ok; i++)
 		for (size_t k = 0; k < v->state.nstorage; k++) {
 			const struct state_storage *s = &v->state.storage[k];
 			if (strcmp(s->name, test->storage[i].name) == 0 &&
-			    memcmp(v->file.data + s->at, again.state + s->at,
-			    s->bytes) != 0)
-				judge_fail(check, "rendered twice, storage '%s' "
-					"differs", s->name);
+			    memcmp(v->file.data + s->at, again.state + s->at, s->bytes) !=
+				0)
+				judge_fail(check,
+				    "rendered twice, storage '%s' "
+				    "differs",
+				    s->name);
 		}
 	replay_release(&again);
 	return 0;
@@ -491,18 +490,19 @@ static int judge_independent(struct judging *j, struct err *err)
 
 	if (judged_load(base, j->suite->manifest, test->pass, err))
 		return -1;
-	struct suite_check *check = judge_check(j->item,
-		"resolution_independent");
+	struct suite_check *check = judge_check(j->item, "resolution_independent");
 	if (!base->texel || base->picture.width != j->self.picture.width ||
 	    base->picture.height != j->self.picture.height) {
-		judge_fail(check, "the pass has not the same size in every "
-			"resolution");
+		judge_fail(check,
+		    "the pass has not the same size in every "
+		    "resolution");
 		return 0;
 	}
-	compare_raw(j->self.texel, base->texel, 4 * (size_t)base->picture.width *
-		(size_t)base->picture.height, test->raw_tolerance, &raw);
+	compare_raw(j->self.texel, base->texel,
+	    4 * (size_t)base->picture.width * (size_t)base->picture.height,
+	    test->raw_tolerance, &raw);
 	set_raw(check, &raw, base->picture.width, test->raw_tolerance,
-		"against the first resolution");
+	    "against the first resolution");
 	return 0;
 }
 
@@ -527,12 +527,13 @@ static void restore_texel(enum format format, const float in[4], float out[4])
 	int n = format_channels(format);
 
 	for (int i = 0; i < 4; i++)
-		out[i] = i >= n ? i == 3 : format == FORMAT_RGBA16F ?
-			as_half(in[i]) : in[i];
+		out[i] = i >= n                ? i == 3
+		    : format == FORMAT_RGBA16F ? as_half(in[i])
+					       : in[i];
 }
 
 static void judge_restored(struct suite_check *check, const struct judged *v,
-	double tolerance)
+    double tolerance)
 {
 	for (size_t b = 0; b < v->state.nbuffer && check->is_ok; b++) {
 		const struct state_buffer *buffer = &v->state.buffer[b];
@@ -546,24 +547,21 @@ static void judge_restored(struct suite_check *check, const struct judged *v,
 			if (raw.max > check->value)
 				check->value = raw.max;
 			if (raw.ndiffer)
-				judge_fail(check, "texel (%zu, %zu) of '%s' changes "
-					"when restored as %s",
-					i % (size_t)buffer->width,
-					i / (size_t)buffer->width,
-					buffer->name,
-					format_name(buffer->format));
+				judge_fail(check,
+				    "texel (%zu, %zu) of '%s' changes "
+				    "when restored as %s",
+				    i % (size_t)buffer->width, i / (size_t)buffer->width,
+				    buffer->name, format_name(buffer->format));
 		}
 	}
 }
 
 /* Written anew from what was read, the file must be the same, byte by byte. */
-static int judge_rewritten(struct suite_check *check, struct judged *v,
-	struct err *err)
+static int judge_rewritten(struct suite_check *check, struct judged *v, struct err *err)
 {
 	struct state again = { .version = 0 };
 	struct buf file = BUF_INIT;
-	int rc = state_read("state.ststate", v->file.data, v->file.len, &again,
-		err);
+	int rc = state_read("state.ststate", v->file.data, v->file.len, &again, err);
 
 	if (rc == 0) {
 		free(again.header);
@@ -572,20 +570,16 @@ static int judge_rewritten(struct suite_check *check, struct judged *v,
 	}
 	for (size_t i = 0; i < again.nbuffer && rc == 0; i++)
 		for (size_t k = 0; k < v->state.nbuffer; k++)
-			if (strcmp(v->state.buffer[k].name,
-			    again.buffer[i].name) == 0)
-				buf_add(&file, v->file.data +
-					v->state.buffer[k].at,
-					v->state.buffer[k].bytes);
+			if (strcmp(v->state.buffer[k].name, again.buffer[i].name) == 0)
+				buf_add(&file, v->file.data + v->state.buffer[k].at,
+				    v->state.buffer[k].bytes);
 	for (size_t i = 0; i < again.nstorage && rc == 0; i++)
 		for (size_t k = 0; k < v->state.nstorage; k++)
-			if (strcmp(v->state.storage[k].name,
-			    again.storage[i].name) == 0)
-				buf_add(&file, v->file.data +
-					v->state.storage[k].at,
-					v->state.storage[k].bytes);
-	if (rc == 0 && check->is_ok && (file.len != v->file.len ||
-	    memcmp(file.data, v->file.data, file.len) != 0))
+			if (strcmp(v->state.storage[k].name, again.storage[i].name) == 0)
+				buf_add(&file, v->file.data + v->state.storage[k].at,
+				    v->state.storage[k].bytes);
+	if (rc == 0 && check->is_ok &&
+	    (file.len != v->file.len || memcmp(file.data, v->file.data, file.len) != 0))
 		judge_fail(check, "the state file changes when it is saved again");
 	state_release(&again);
 	buf_release(&file);
@@ -603,17 +597,16 @@ static int judge_roundtrip(struct judging *j, struct err *err)
 		judge_fail(check, "the bundle has no state");
 		return 0;
 	}
-	if (v->state.frame != j->item->frame ||
-	    v->state.width != v->bundle.width ||
+	if (v->state.frame != j->item->frame || v->state.width != v->bundle.width ||
 	    v->state.height != v->bundle.height)
-		judge_fail(check, "the state is of frame %d at %dx%d",
-			v->state.frame, v->state.width, v->state.height);
+		judge_fail(check, "the state is of frame %d at %dx%d", v->state.frame,
+		    v->state.width, v->state.height);
 	judge_restored(check, v, tolerance);
 	return judge_rewritten(check, v, err);
 }
 
 static int judge_fixture(struct judging *j, const struct test_storage *fixture,
-	struct err *err)
+    struct err *err)
 {
 	const struct judged *v = &j->self;
 	const struct state_storage *found = NULL;
@@ -633,13 +626,12 @@ static int judge_fixture(struct judging *j, const struct test_storage *fixture,
 		check->code = SUITE_MISSING_REFERENCE;
 	} else if (rc == 1 && !found)
 		judge_fail(check, "no pass that is drawn writes it");
-	else if (rc == 1 && tree_read_hashed(j->env->tree, path,
-	    LIMIT_ARTIFACT_BYTES, &bytes, &sha, err))
+	else if (rc == 1 &&
+	    tree_read_hashed(j->env->tree, path, LIMIT_ARTIFACT_BYTES, &bytes, &sha, err))
 		rc = -1;
 	else if (rc == 1 && bytes.len != found->bytes)
 		judge_fail(check, "it has %llu bytes, and %s has %zu",
-			(unsigned long long)found->bytes, fixture->reference,
-			bytes.len);
+		    (unsigned long long)found->bytes, fixture->reference, bytes.len);
 	if (rc >= 0)
 		inputs_add(&j->files, fixture->reference, rc == 1 ? &sha : NULL);
 	if (rc == 1 && found && check->is_ok) {
@@ -650,9 +642,10 @@ static int judge_fixture(struct judging *j, const struct test_storage *fixture,
 				first = i;
 		judge_value(check, (double)ndiffer, 0);
 		if (ndiffer)
-			judge_fail(check, "%zu bytes differ from %s, the first is "
-				"byte %zu", ndiffer, fixture->reference,
-				first);
+			judge_fail(check,
+			    "%zu bytes differ from %s, the first is "
+			    "byte %zu",
+			    ndiffer, fixture->reference, first);
 	}
 	free(path);
 	buf_release(&bytes);
@@ -681,8 +674,7 @@ static int judge_values(struct judging *j, struct err *err)
 	if (test->assert_deterministic && judge_again(j, err))
 		return -1;
 	if (test->assert_resolution_independent &&
-	    &j->suite->item[j->item->base] != j->item &&
-	    judge_independent(j, err))
+	    &j->suite->item[j->item->base] != j->item && judge_independent(j, err))
 		return -1;
 	return 0;
 }
@@ -695,11 +687,15 @@ int judge_case(struct judging *j, struct err *err)
 	if (judged_load(&j->self, m, test->pass, err))
 		return -1;
 	if (test->pass >= 0 && m->pass[test->pass].kind == PASS_CUBEMAP) {
-		judge_fail(judge_check(j->item, "pass"), "'%s' is a cubemap, which "
-			"tests cannot judge", m->pass[test->pass].name);
+		judge_fail(judge_check(j->item, "pass"),
+		    "'%s' is a cubemap, which "
+		    "tests cannot judge",
+		    m->pass[test->pass].name);
 	} else if (!j->self.texel) {
-		judge_fail(judge_check(j->item, "pass"), "'%s' is not drawn: the image "
-			"does not need it", m->pass[test->pass].name);
+		judge_fail(judge_check(j->item, "pass"),
+		    "'%s' is not drawn: the image "
+		    "does not need it",
+		    m->pass[test->pass].name);
 	} else if (judge_values(j, err)) {
 		return -1;
 	}
@@ -713,15 +709,14 @@ int judge_case(struct judging *j, struct err *err)
 
 double judge_timing(const struct bundle *b, const char *pass)
 {
-	const cJSON *list = cJSON_GetObjectItemCaseSensitive(b->json,
-		"pass_timings"), *item;
+	const cJSON *list = cJSON_GetObjectItemCaseSensitive(b->json, "pass_timings"),
+		    *item;
 	double sum = -1;
 
-	cJSON_ArrayForEach(item, list) {
-		const cJSON *name = cJSON_GetObjectItemCaseSensitive(item,
-			"name");
-		const cJSON *ns = cJSON_GetObjectItemCaseSensitive(item,
-			"gpu_nanoseconds");
+	cJSON_ArrayForEach (item, list) {
+		const cJSON *name = cJSON_GetObjectItemCaseSensitive(item, "name");
+		const cJSON *ns =
+		    cJSON_GetObjectItemCaseSensitive(item, "gpu_nanoseconds");
 		if (!cJSON_IsString(name) || !cJSON_IsNumber(ns) ||
 		    (pass && strcmp(pass, name->valuestring) != 0))
 			continue;
@@ -753,6 +748,6 @@ void judge_budgets(struct judging *j)
 	if (test->has_max_gpu_ms)
 		judge_budget(j, NULL, test->max_gpu_ms);
 	for (size_t i = 0; i < test->nbudget; i++)
-		judge_budget(j, j->suite->manifest->pass[
-			test->budget[i].pass].name, test->budget[i].ms);
+		judge_budget(j, j->suite->manifest->pass[test->budget[i].pass].name,
+		    test->budget[i].ms);
 }

@@ -36,9 +36,11 @@ static int has_nan(const void *value, size_t n)
 static char *find_nan(const struct judged *v, const struct manifest *m, int pass)
 {
 	if (!judge_is_image(m, pass))
-		return v->texel && has_nan(v->texel, 4 *
-			(size_t)v->picture.width * (size_t)v->picture.height) ?
-			xstrdup(m->pass[pass].name) : NULL;
+		return v->texel &&
+			has_nan(v->texel,
+			    4 * (size_t)v->picture.width * (size_t)v->picture.height)
+		    ? xstrdup(m->pass[pass].name)
+		    : NULL;
 	for (size_t b = 0; b < v->state.nbuffer; b++) {
 		const struct state_buffer *buffer = &v->state.buffer[b];
 		if (has_nan(v->file.data + buffer->at, buffer->bytes / 4))
@@ -58,7 +60,7 @@ int suite_is_other_picture(const struct suite_case *c)
 	for (size_t i = 0; i < c->ncheck; i++) {
 		const char *metric = c->check[i].metric;
 		int is_other = strncmp(metric, "storage:", 8) == 0 ||
-			strncmp(metric, "gpu_ms", 6) == 0;
+		    strncmp(metric, "gpu_ms", 6) == 0;
 		for (size_t k = 0; k < sizeof other / sizeof *other; k++)
 			is_other |= strcmp(metric, other[k]) == 0;
 		if (!is_other && !c->check[i].is_ok)
@@ -71,12 +73,11 @@ void suite_picture_release(struct suite_picture *p)
 {
 	buf_release(&p->png);
 	free(p->nan);
-	*p = (struct suite_picture) { .is_known = 0 };
+	*p = (struct suite_picture){ .is_known = 0 };
 }
 
-static void compare_baseline(const struct suite_env *env,
-	const struct suite_case *c, const struct judged *v,
-	struct suite_picture *out)
+static void compare_baseline(const struct suite_env *env, const struct suite_case *c,
+    const struct judged *v, struct suite_picture *out)
 {
 	struct baseline like;
 	const struct baseline *item;
@@ -91,7 +92,7 @@ static void compare_baseline(const struct suite_env *env,
 }
 
 int suite_picture(const struct suite_env *env, const struct suite *s,
-	const struct suite_case *c, struct suite_picture *out, struct err *err)
+    const struct suite_case *c, struct suite_picture *out, struct err *err)
 {
 	struct judged v = { .at = 0 };
 	const struct picture *actual = &v.picture;
@@ -99,36 +100,34 @@ int suite_picture(const struct suite_env *env, const struct suite *s,
 	char *why = NULL;
 	int rc = -1;
 
-	*out = (struct suite_picture) { .is_known = 0 };
+	*out = (struct suite_picture){ .is_known = 0 };
 	if (judged_open(env->root, c->path, &v, err) ||
 	    judged_load(&v, s->manifest, c->test->pass, err))
 		goto out;
 	if (!actual->rgb) {
 		err_set(err, STATUS_FAILED, "pass '%s' has no picture",
-			s->manifest->pass[c->test->pass].name);
+		    s->manifest->pass[c->test->pass].name);
 		goto out;
 	}
 	if (c->test->baseline)
 		compare_baseline(env, c, &v, out);
-	if (c->test->reference && judge_read_reference(env,
-	    c->test->reference, NULL, &expected, &why, err))
+	if (c->test->reference &&
+	    judge_read_reference(env, c->test->reference, NULL, &expected, &why, err))
 		goto out;
 	if (expected.rgb && picture_is_same_size(actual, &expected)) {
 		struct comparison compared;
-		compare_bytes(actual->rgb, expected.rgb, picture_size(actual),
-			&compared);
+		compare_bytes(actual->rgb, expected.rgb, picture_size(actual), &compared);
 		out->is_known = 1;
 		out->is_equal = compared.is_equal;
 		out->rmse = compared.rmse;
 		out->max = compared.max;
 	}
 	/* Where the reference is of one colour, another one is no surprise. */
-	out->is_plain = is_one_colour(actual) &&
-		!(expected.rgb && is_one_colour(&expected));
+	out->is_plain =
+	    is_one_colour(actual) && !(expected.rgb && is_one_colour(&expected));
 	memcpy(out->rgb, actual->rgb, sizeof out->rgb);
 	out->nan = find_nan(&v, s->manifest, c->test->pass);
-	rc = png_encode(actual->rgb, actual->width, actual->height, &out->png,
-		err);
+	rc = png_encode(actual->rgb, actual->width, actual->height, &out->png, err);
 out:
 	picture_release(&expected);
 	free(why);

@@ -58,8 +58,10 @@ const char *suite_status_name(const struct suite_case *c)
 {
 	enum suite_code code = suite_code(c);
 
-	return c->fault.message ? "error" : code == SUITE_PASSED ? "passed" :
-		code == SUITE_NO_BASELINE ? "no-baseline" : "failed";
+	return c->fault.message         ? "error"
+	    : code == SUITE_PASSED      ? "passed"
+	    : code == SUITE_NO_BASELINE ? "no-baseline"
+					: "failed";
 }
 
 static const char *const picture_key[SUITE_PICTURES] = {
@@ -78,8 +80,8 @@ static cJSON *case_json(const struct suite_case *c)
 	cJSON_AddStringToObject(json, "name", c->test->name);
 	cJSON_AddStringToObject(json, "variant", c->variant);
 	cJSON_AddStringToObject(json, "status", suite_status_name(c));
-	cJSON_AddItemToObject(json, "code", code ? cJSON_CreateString(code) :
-		cJSON_CreateNull());
+	cJSON_AddItemToObject(json, "code",
+	    code ? cJSON_CreateString(code) : cJSON_CreateNull());
 	suite_add_check(json, suite_deciding(c));
 	cJSON_AddBoolToObject(json, "cached", c->is_cached);
 	cJSON_AddNumberToObject(json, "seconds", c->seconds);
@@ -89,8 +91,7 @@ static cJSON *case_json(const struct suite_case *c)
 	cJSON *pictures = cJSON_AddObjectToObject(json, "pictures");
 	for (int k = 0; k < SUITE_PICTURES; k++)
 		if (c->picture[k])
-			cJSON_AddStringToObject(pictures, picture_key[k],
-				c->picture[k]);
+			cJSON_AddStringToObject(pictures, picture_key[k], c->picture[k]);
 	cJSON_AddItemToObject(json, "checks", suite_checks_json(c));
 	return json;
 }
@@ -174,7 +175,7 @@ static void tap_notes(const struct suite *s, size_t at, struct buf *out)
 	for (size_t i = 0; i < c->ncheck; i++)
 		if (c->check[i].is_ok && c->check[i].message)
 			buf_addf(out, "# %s: %s\n", c->check[i].metric,
-				c->check[i].message);
+			    c->check[i].message);
 }
 
 /* A description has no line ends, and no '#' that starts a directive. */
@@ -195,9 +196,10 @@ void suite_tap(const struct suite *s, int allow_new, struct buf *out)
 		int is_ok = !c->fault.message && c->is_ok;
 		buf_addf(out, "%sok %zu - ", is_ok ? "" : "not ", i + 1);
 		tap_name(c->test->name, out);
-		buf_addf(out, " %s%s\n", c->variant, allow_new && !is_ok &&
-			suite_code(c) == SUITE_NO_BASELINE ?
-			" # TODO no baseline" : "");
+		buf_addf(out, " %s%s\n", c->variant,
+		    allow_new && !is_ok && suite_code(c) == SUITE_NO_BASELINE
+			? " # TODO no baseline"
+			: "");
 		if (!is_ok)
 			tap_failure(c, out);
 		tap_notes(s, i, out);
@@ -252,12 +254,10 @@ char *suite_explain(const struct suite_case *c)
  * absolute ones, each on a line of its own.
  */
 static void junit_attachments(const struct suite_case *c, const char *root,
-	struct buf *out)
+    struct buf *out)
 {
-	static const int order[] = { SUITE_DIFFERENCE, SUITE_ACTUAL,
-		SUITE_EXPECTED };
-	const char *gitlab = getenv("GITLAB_CI") ? getenv("CI_PROJECT_DIR") :
-		NULL;
+	static const int order[] = { SUITE_DIFFERENCE, SUITE_ACTUAL, SUITE_EXPECTED };
+	const char *gitlab = getenv("GITLAB_CI") ? getenv("CI_PROJECT_DIR") : NULL;
 	size_t n = gitlab ? strlen(gitlab) : 0;
 
 	if (!c->picture[SUITE_ACTUAL])
@@ -267,8 +267,7 @@ static void junit_attachments(const struct suite_case *c, const char *root,
 		const char *picture = c->picture[order[k]];
 		char *path = picture ? fs_join(root, picture) : NULL;
 		const char *shown = path;
-		if (path && n > 0 && strncmp(path, gitlab, n) == 0 &&
-		    path[n] == '/')
+		if (path && n > 0 && strncmp(path, gitlab, n) == 0 && path[n] == '/')
 			shown = path + n + 1;
 		if (path) {
 			buf_addstr(out, "[[ATTACHMENT|");
@@ -280,8 +279,8 @@ static void junit_attachments(const struct suite_case *c, const char *root,
 	buf_addstr(out, "    </system-out>\n");
 }
 
-static void junit_case(const struct suite_case *c, const char *root,
-	int is_skipped, struct buf *out)
+static void junit_case(const struct suite_case *c, const char *root, int is_skipped,
+    struct buf *out)
 {
 	enum suite_code code = suite_code(c);
 
@@ -297,8 +296,7 @@ static void junit_case(const struct suite_case *c, const char *root,
 		buf_addstr(out, ">\n    <skipped message=\"");
 	else
 		buf_addf(out, ">\n    <%s type=\"%s\" message=\"",
-			c->fault.message ? "error" : "failure",
-			suite_code_name(code));
+		    c->fault.message ? "error" : "failure", suite_code_name(code));
 	xml_text(text, out);
 	buf_addstr(out, "\"/>\n");
 	junit_attachments(c, root, out);
@@ -311,8 +309,7 @@ static int is_skipped(const struct suite_case *c, int allow_new)
 	return allow_new && suite_code(c) == SUITE_NO_BASELINE;
 }
 
-void suite_junit(const struct suite *s, const char *root, int allow_new,
-	struct buf *out)
+void suite_junit(const struct suite *s, const char *root, int allow_new, struct buf *out)
 {
 	size_t nfailed = 0, nerror = 0, nskipped = 0;
 	double seconds = 0;
@@ -323,14 +320,15 @@ void suite_junit(const struct suite *s, const char *root, int allow_new,
 		nskipped += is_skipped(&s->item[i], allow_new);
 		seconds += s->item[i].seconds;
 	}
-	buf_addstr(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<testsuite name=\"");
+	buf_addstr(out,
+	    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+	    "<testsuite name=\"");
 	xml_text(s->manifest->name, out);
-	buf_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
-		"skipped=\"%zu\" time=\"%.6f\">\n", s->ncase,
-		nfailed - nskipped, nerror, nskipped, seconds);
+	buf_addf(out,
+	    "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+	    "skipped=\"%zu\" time=\"%.6f\">\n",
+	    s->ncase, nfailed - nskipped, nerror, nskipped, seconds);
 	for (size_t i = 0; i < s->ncase; i++)
-		junit_case(&s->item[i], root,
-			is_skipped(&s->item[i], allow_new), out);
+		junit_case(&s->item[i], root, is_skipped(&s->item[i], allow_new), out);
 	buf_addstr(out, "</testsuite>\n");
 }

@@ -8,19 +8,21 @@
 #include "graph/facts.h"
 #include "util/mem.h"
 
-struct span { int lo, hi; };	/* frames whose nodes count; hi -1: none */
+struct span {
+	int lo, hi;
+}; /* frames whose nodes count; hi -1: none */
 
 struct compare {
 	const struct record *was, *now;
-	struct span *span;	/* a pass of now each */
+	struct span *span; /* a pass of now each */
 	int *nwidened, *is_queued;
-	size_t *order;		/* passes, as they were come to */
+	size_t *order; /* passes, as they were come to */
 	size_t norder;
-	int with_followed;	/* nothing else says more */
-	size_t p, q;		/* the pass that is looked at, and as it was */
-	int has_tokens;		/* its tokens differ */
-	enum reason_kind kind;	/* of its source */
-	size_t max;		/* reasons */
+	int with_followed;     /* nothing else says more */
+	size_t p, q;           /* the pass that is looked at, and as it was */
+	int has_tokens;        /* its tokens differ */
+	enum reason_kind kind; /* of its source */
+	size_t max;            /* reasons */
 	struct reasons *out;
 };
 
@@ -38,8 +40,7 @@ static int same_key(const struct compare *c, size_t p)
 {
 	size_t q = find_pass(c->was, c->now->pass[p].name);
 
-	return q != PASS_NONE && sha256_equal(&c->was->pass[q].key,
-		&c->now->pass[p].key);
+	return q != PASS_NONE && sha256_equal(&c->was->pass[q].key, &c->now->pass[p].key);
 }
 
 static char *value_of(const struct fact *f)
@@ -55,7 +56,7 @@ static char *value_of(const struct fact *f)
 
 /* "sampler 0", and both values. */
 static void report_as(struct compare *c, enum reason_kind kind, const char *before,
-	const struct fact *was, const struct fact *now, const char *pass, int frame)
+    const struct fact *was, const struct fact *now, const char *pass, int frame)
 {
 	struct buf name = BUF_INIT;
 	char *a = value_of(was), *b = value_of(now);
@@ -69,7 +70,7 @@ static void report_as(struct compare *c, enum reason_kind kind, const char *befo
 }
 
 static void report(struct compare *c, enum reason_kind kind, const struct fact *was,
-	const struct fact *now, const char *pass)
+    const struct fact *now, const char *pass)
 {
 	report_as(c, kind, "", was, now, pass, -1);
 }
@@ -88,7 +89,7 @@ static int report_setting(struct compare *c, enum fact_kind kind, const char *pa
 }
 
 static int same_fact(const struct facts *a, const struct facts *b, enum fact_kind kind,
-	uint32_t index)
+    uint32_t index)
 {
 	struct fact x, y;
 	int has_x = facts_get(a, kind, "", index, &x);
@@ -130,7 +131,7 @@ static void visit(struct compare *c, size_t p, int lo, int hi)
 static int same_buffer(const struct fact *a, const struct fact *b)
 {
 	return a->n >= 8 && a->n == b->n &&
-		memcmp(a->bytes + 8, b->bytes + 8, a->n - 8) == 0;
+	    memcmp(a->bytes + 8, b->bytes + 8, a->n - 8) == 0;
 }
 
 /* All that may write a storage buffer. */
@@ -140,10 +141,10 @@ static void visit_writers(struct compare *c, const struct fact *storage, int hi)
 
 	for (size_t p = 0; p < c->now->npass; p++) {
 		const struct facts *list = &c->now->pass[p].recipe;
-		for (size_t at = 0; facts_next(list, &at, &f); )
+		for (size_t at = 0; facts_next(list, &at, &f);)
 			if (f.kind == FACT_STORAGE && same_buffer(&f, storage) &&
-			    facts_get(list, FACT_WRITTEN, "", f.index,
-			    &written) && fact_number(&written) != 0)
+			    facts_get(list, FACT_WRITTEN, "", f.index, &written) &&
+			    fact_number(&written) != 0)
 				visit(c, p, 0, hi);
 	}
 }
@@ -176,7 +177,7 @@ static void visit_inputs(struct compare *c, size_t p)
 
 	if (q == PASS_NONE)
 		return;
-	for (size_t at = 0; facts_next(list, &at, &now); ) {
+	for (size_t at = 0; facts_next(list, &at, &now);) {
 		if (now.kind != FACT_INPUT && now.kind != FACT_HISTORY &&
 		    now.kind != FACT_CONTENT)
 			continue;
@@ -195,7 +196,7 @@ static void visit_inputs(struct compare *c, size_t p)
 
 static void visit_all(struct compare *c)
 {
-	for (int is_busy = 1; is_busy; ) {
+	for (int is_busy = 1; is_busy;) {
 		is_busy = 0;
 		for (size_t i = 0; i < c->norder; i++) {
 			size_t p = c->order[i];
@@ -212,18 +213,16 @@ static void visit_all(struct compare *c)
 
 static int is_part(const struct fact *f)
 {
-	return f->kind == FACT_FUNCTION || f->kind == FACT_MACRO ||
-		f->kind == FACT_REST;
+	return f->kind == FACT_FUNCTION || f->kind == FACT_MACRO || f->kind == FACT_REST;
 }
 
 /* "step() in a.glsl changed"; a short macro is shown as it stands. */
 static void report_part(struct compare *c, enum reason_kind kind, const struct fact *was,
-	const struct fact *now)
+    const struct fact *now)
 {
 	const struct fact *f = now ? now : was;
-	int has_values = kind == REASON_SOURCE && was && now &&
-		was->n > 0 && was->bytes[0] == '=' &&
-		now->n > 0 && now->bytes[0] == '=';
+	int has_values = kind == REASON_SOURCE && was && now && was->n > 0 &&
+	    was->bytes[0] == '=' && now->n > 0 && now->bytes[0] == '=';
 	char *a = has_values ? value_of(was) : NULL;
 	char *b = has_values ? value_of(now) : NULL;
 	struct buf what = BUF_INIT;
@@ -231,13 +230,14 @@ static void report_part(struct compare *c, enum reason_kind kind, const struct f
 	fact_print_name(f, &what);
 	buf_addf(&what, " in %s", f->file);
 	if (!has_values)
-		buf_addf(&what, " %s", !was ? "added" : !now ? "removed" :
-			"changed");
-	buf_addstr(&what, kind == REASON_EQUAL ? ", with the same result" :
-		kind == REASON_UNUSED ? ", but nothing uses it" : "");
+		buf_addf(&what, " %s", !was ? "added" : !now ? "removed" : "changed");
+	buf_addstr(&what,
+	    kind == REASON_EQUAL        ? ", with the same result"
+		: kind == REASON_UNUSED ? ", but nothing uses it"
+					: "");
 	reasons_add_at(c->out, kind, buf_str(&what), a, b,
-		kind == REASON_UNUSED ? NULL : c->now->pass[c->p].name,
-		f->file, now ? now->line : 0, -1);
+	    kind == REASON_UNUSED ? NULL : c->now->pass[c->p].name, f->file,
+	    now ? now->line : 0, -1);
 	buf_release(&what);
 	free(a);
 	free(b);
@@ -261,8 +261,7 @@ static void compare_source(struct compare *c, enum reason_kind kind)
 	struct fact f;
 
 	c->kind = kind;
-	if (kind != REASON_UNUSED &&
-	    same_fact(was, &pass->fixed, FACT_TOKENS, FACT_NONE))
+	if (kind != REASON_UNUSED && same_fact(was, &pass->fixed, FACT_TOKENS, FACT_NONE))
 		return;
 	facts_compare(was, &pass->fixed, compare_part, c);
 	if (kind == REASON_UNUSED || c->out->nreason > before)
@@ -274,20 +273,19 @@ static void compare_source(struct compare *c, enum reason_kind kind)
 			    strcmp(c->out->reason[i].pass[n], pass->name) == 0)
 				return;
 	f.file = "";
-	for (size_t at = 0; !*f.file && facts_next(&pass->fixed, &at, &f); )
+	for (size_t at = 0; !*f.file && facts_next(&pass->fixed, &at, &f);)
 		;
-	char *what = xasprintf("the text%s%s was reordered%s",
-		*f.file ? " of " : "", f.file, kind == REASON_EQUAL ?
-		", with the same result" : "");
+	char *what = xasprintf("the text%s%s was reordered%s", *f.file ? " of " : "",
+	    f.file, kind == REASON_EQUAL ? ", with the same result" : "");
 	reasons_add_at(c->out, kind, what, NULL, NULL, pass->name,
-		*f.file ? f.file : NULL, 0, -1);
+	    *f.file ? f.file : NULL, 0, -1);
 	free(what);
 }
 
 static int has_other_preset(const struct compare *c)
 {
-	return !same_fact(&c->was->settings, &c->now->settings,
-		FACT_PRESET_NAME, FACT_NONE);
+	return !same_fact(&c->was->settings, &c->now->settings, FACT_PRESET_NAME,
+	    FACT_NONE);
 }
 
 static void compare_fixed(void *data, const struct fact *was, const struct fact *now)
@@ -319,26 +317,28 @@ struct follow {
 	const struct facts *settings;
 	enum fact_kind kind;
 	const char *subject;
-	size_t at;		/* behind the fact that is next */
+	size_t at; /* behind the fact that is next */
 	int has_next;
 	struct fact next, value;
-	int since;		/* frame of the step that set it, or -1 */
+	int since; /* frame of the step that set it, or -1 */
 };
 
 static void look_ahead(struct follow *f)
 {
 	do
 		f->has_next = facts_next(f->settings, &f->at, &f->next);
-	while (f->has_next && (f->next.kind != f->kind ||
-	    strcmp(f->next.subject, f->subject) != 0 ||
-	    f->next.index == FACT_NONE || f->next.index > INT_MAX));
+	while (f->has_next &&
+	    (f->next.kind != f->kind || strcmp(f->next.subject, f->subject) != 0 ||
+		f->next.index == FACT_NONE || f->next.index > INT_MAX));
 }
 
 static int follow_init(struct follow *f, const struct facts *settings,
-	enum fact_kind kind, const char *subject)
+    enum fact_kind kind, const char *subject)
 {
-	*f = (struct follow){ .settings = settings, .kind = kind,
-		.subject = subject, .since = -1 };
+	*f = (struct follow){ .settings = settings,
+		.kind = kind,
+		.subject = subject,
+		.since = -1 };
 	look_ahead(f);
 	return facts_get(settings, kind, subject, FACT_NONE, &f->value);
 }
@@ -354,7 +354,7 @@ static void follow_to(struct follow *f, long frame)
 
 /* The first frame of the span at which the values differ: 1, and both there. */
 static int first_difference(const struct compare *c, enum fact_kind kind,
-	const char *subject, struct span s, struct follow *was, struct follow *now)
+    const char *subject, struct span s, struct follow *was, struct follow *now)
 {
 	long at = s.lo;
 
@@ -368,28 +368,28 @@ static int first_difference(const struct compare *c, enum fact_kind kind,
 			return 1;
 		if (!was->has_next && !now->has_next)
 			return 0;
-		at = !now->has_next || (was->has_next &&
-			was->next.index < now->next.index) ?
-			(long)was->next.index : (long)now->next.index;
+		at =
+		    !now->has_next || (was->has_next && was->next.index < now->next.index)
+		    ? (long)was->next.index
+		    : (long)now->next.index;
 		if (at > s.hi)
 			return 0;
 	}
 }
 
-static void report_keys(struct compare *c, const struct fact *was,
-	const struct fact *now, int frame, const char *pass)
+static void report_keys(struct compare *c, const struct fact *was, const struct fact *now,
+    int frame, const char *pass)
 {
 	char *a = value_of(was), *b = value_of(now);
 	const char *key = *a ? a : b;
 
 	if ((*a && *b) || strchr(key, ' ')) {
-		reasons_add_at(c->out, REASON_TIMELINE, "timeline: keys",
-			*a ? a : "none", *b ? b : "none", pass, NULL, 0, frame);
+		reasons_add_at(c->out, REASON_TIMELINE, "timeline: keys", *a ? a : "none",
+		    *b ? b : "none", pass, NULL, 0, frame);
 	} else {
-		char *what = xasprintf("timeline: key %s %s", key,
-			*b ? "down" : "up");
-		reasons_add_at(c->out, REASON_TIMELINE, what, NULL, NULL, pass,
-			NULL, 0, frame);
+		char *what = xasprintf("timeline: key %s %s", key, *b ? "down" : "up");
+		reasons_add_at(c->out, REASON_TIMELINE, what, NULL, NULL, pass, NULL, 0,
+		    frame);
 		free(what);
 	}
 	free(a);
@@ -398,7 +398,7 @@ static void report_keys(struct compare *c, const struct fact *was,
 
 /* 1 when the values differ in the span, and it was told. */
 static int compare_values(struct compare *c, enum fact_kind kind, const char *subject,
-	struct span s, const char *pass)
+    struct span s, const char *pass)
 {
 	struct follow was, now;
 
@@ -410,24 +410,23 @@ static int compare_values(struct compare *c, enum fact_kind kind, const char *su
 	else if (since < 0)
 		report(c, REASON_UNIFORM, &was.value, &now.value, pass);
 	else
-		report_as(c, REASON_TIMELINE, "timeline: ", &was.value,
-			&now.value, pass, since);
+		report_as(c, REASON_TIMELINE, "timeline: ", &was.value, &now.value, pass,
+		    since);
 	return 1;
 }
 
 /* A pass at one frame -------------------------------------------------------------------- */
 
 static void compare_uniform(struct compare *c, const struct fact *was,
-	const struct fact *now, struct span s, const char *pass)
+    const struct fact *now, struct span s, const char *pass)
 {
 	struct fact value;
 	int differs = was && !fact_equal(was, now);
 
-	if (facts_get(&c->now->settings, FACT_VALUE, now->subject, FACT_NONE,
-	    &value)) {
+	if (facts_get(&c->now->settings, FACT_VALUE, now->subject, FACT_NONE, &value)) {
 		/* Used for the first time: the source says so. */
-		if (was && !compare_values(c, FACT_VALUE, now->subject, s,
-		    pass) && differs)
+		if (was && !compare_values(c, FACT_VALUE, now->subject, s, pass) &&
+		    differs)
 			report(c, REASON_UNIFORM, was, now, pass);
 		return;
 	}
@@ -454,18 +453,16 @@ static void compare_uniform(struct compare *c, const struct fact *was,
 
 /* How a channel is bound: told by what is bound, where that differs. */
 static void compare_channel(struct compare *c, const struct fact *was,
-	const struct fact *now, const char *pass)
+    const struct fact *now, const char *pass)
 {
 	struct fact a, b;
-	int has_a = facts_get(&c->was->pass[c->q].recipe, FACT_BOUND, "",
-		now->index, &a);
-	int has_b = facts_get(&c->now->pass[c->p].recipe, FACT_BOUND, "",
-		now->index, &b);
+	int has_a = facts_get(&c->was->pass[c->q].recipe, FACT_BOUND, "", now->index, &a);
+	int has_b = facts_get(&c->now->pass[c->p].recipe, FACT_BOUND, "", now->index, &b);
 
 	if (has_a && has_b && !fact_equal(&a, &b))
 		return;
-	report(c, REASON_CHANNEL, has_a && !has_b ? &a : was,
-		has_b && !has_a ? &b : now, pass);
+	report(c, REASON_CHANNEL, has_a && !has_b ? &a : was, has_b && !has_a ? &b : now,
+	    pass);
 }
 
 static void compare_asset(struct compare *c, uint32_t channel, const char *pass)
@@ -473,13 +470,12 @@ static void compare_asset(struct compare *c, uint32_t channel, const char *pass)
 	struct fact bound;
 	char *what, *path;
 
-	if (!same_fact(&c->was->pass[c->q].recipe, &c->now->pass[c->p].recipe,
-	    FACT_BOUND, channel))
+	if (!same_fact(&c->was->pass[c->q].recipe, &c->now->pass[c->p].recipe, FACT_BOUND,
+		channel))
 		return;
-	if (!facts_get(&c->now->pass[c->p].recipe, FACT_BOUND, "", channel,
-	    &bound) || bound.n <= 3) {
-		reasons_add(c->out, REASON_ASSET, "an asset changed", NULL,
-			NULL, pass);
+	if (!facts_get(&c->now->pass[c->p].recipe, FACT_BOUND, "", channel, &bound) ||
+	    bound.n <= 3) {
+		reasons_add(c->out, REASON_ASSET, "an asset changed", NULL, NULL, pass);
 		return;
 	}
 	char *value = value_of(&bound);
@@ -492,10 +488,10 @@ static void compare_asset(struct compare *c, uint32_t channel, const char *pass)
 }
 
 static void compare_size(struct compare *c, const struct fact *was,
-	const struct fact *now, const char *pass)
+    const struct fact *now, const char *pass)
 {
 	if (!same_fact(&c->was->pass[c->q].fixed, &c->now->pass[c->p].fixed,
-	    FACT_OWN_SIZE, FACT_NONE))
+		FACT_OWN_SIZE, FACT_NONE))
 		return;
 	if (!(has_other_preset(c) && report_setting(c, FACT_PRESET_NAME, pass)) &&
 	    !report_setting(c, FACT_SIZE, pass) && c->with_followed)
@@ -512,7 +508,7 @@ static void compare_recipe(void *data, const struct fact *was, const struct fact
 	case FACT_UNIFORM:
 		if (c->with_followed)
 			report(c, REASON_UNIFORM, was, now, pass);
-		return;		/* else see compare_pass */
+		return; /* else see compare_pass */
 	case FACT_KEYBOARD:
 		if (c->with_followed)
 			report(c, REASON_TIMELINE, was, now, pass);
@@ -532,8 +528,7 @@ static void compare_recipe(void *data, const struct fact *was, const struct fact
 	default:
 		break;
 	}
-	if (fact_flags(f->kind) & FACT_IS_FOLLOWED ? c->with_followed :
-	    was && now)
+	if (fact_flags(f->kind) & FACT_IS_FOLLOWED ? c->with_followed : was && now)
 		report(c, fact_reason(f->kind), was, now, pass);
 }
 
@@ -555,16 +550,15 @@ static void compare_pass(struct compare *c, size_t p)
 	compare_source(c, REASON_SOURCE);
 	facts_compare(&old->fixed, &pass->fixed, compare_fixed, c);
 	/* Values may differ at an earlier frame of the span alone. */
-	for (size_t at = 0; facts_next(&pass->recipe, &at, &now); ) {
+	for (size_t at = 0; facts_next(&pass->recipe, &at, &now);) {
 		int has_was = facts_find(&old->recipe, &now, &was);
 		if (now.kind == FACT_UNIFORM)
-			compare_uniform(c, has_was ? &was : NULL, &now, s,
-				pass->name);
+			compare_uniform(c, has_was ? &was : NULL, &now, s, pass->name);
 		/* What was pressed long ago stays toggled. */
 		else if (now.kind == FACT_KEYBOARD && has_was &&
 		    (!fact_equal(&was, &now) || s.lo < c->now->frame))
 			compare_values(c, FACT_KEYS, "", (struct span){ 0, s.hi },
-				pass->name);
+			    pass->name);
 	}
 	facts_compare(&old->recipe, &pass->recipe, compare_recipe, c);
 }
@@ -586,12 +580,16 @@ static void compare_file(void *data, const struct fact *was, const struct fact *
 	if (!was || !now || has_reason_in(c->out, now->subject))
 		return;
 	int is_source = now->index == FACT_NONE;
-	char *what = is_source ? xasprintf("only comments or white space changed "
-		"in %s", now->subject) : xasprintf("%s %s changed, but nothing uses it",
-		asset_kind_name(now->index <= ASSET_VIDEO ?
-		(enum asset_kind)now->index : ASSET_TEXTURE), now->subject);
-	reasons_add_at(c->out, is_source ? REASON_COMMENT : REASON_INACTIVE,
-		what, NULL, NULL, NULL, now->subject, 0, -1);
+	char *what = is_source
+	    ? xasprintf("only comments or white space changed "
+			"in %s",
+		  now->subject)
+	    : xasprintf("%s %s changed, but nothing uses it",
+		  asset_kind_name(now->index <= ASSET_VIDEO ? (enum asset_kind)now->index
+							    : ASSET_TEXTURE),
+		  now->subject);
+	reasons_add_at(c->out, is_source ? REASON_COMMENT : REASON_INACTIVE, what, NULL,
+	    NULL, NULL, now->subject, 0, -1);
 	free(what);
 }
 
@@ -610,7 +608,7 @@ static void compare_unused(struct compare *c)
 		compare_source(c, REASON_UNUSED);
 	}
 	facts_compare(&c->was->files, &c->now->files, compare_file, c);
-	for (size_t at = 0; facts_next(&c->now->settings, &at, &f); )
+	for (size_t at = 0; facts_next(&c->now->settings, &at, &f);)
 		if (f.kind == FACT_VALUE && f.index == FACT_NONE &&
 		    first_difference(c, FACT_VALUE, f.subject, s, &was, &now))
 			report(c, REASON_INACTIVE, &was.value, &now.value, NULL);
@@ -626,8 +624,8 @@ static void compare_setting(void *data, const struct fact *was, const struct fac
 	struct buf name = BUF_INIT;
 	char *a = value_of(was), *b = value_of(now);
 	fact_print_name(f, &name);
-	reasons_add(c->out, REASON_SETTING, buf_str(&name),
-		strlen(a) > 60 ? "..." : a, strlen(b) > 60 ? "..." : b, NULL);
+	reasons_add(c->out, REASON_SETTING, buf_str(&name), strlen(a) > 60 ? "..." : a,
+	    strlen(b) > 60 ? "..." : b, NULL);
 	buf_release(&name);
 	free(a);
 	free(b);
@@ -647,21 +645,20 @@ static void compare_rest(void *data, const struct fact *was, const struct fact *
 enum { DRIVER_SHOWN = 4 };
 
 struct driver_compare {
-	const char *order;	/* what the names begin with */
+	const char *order; /* what the names begin with */
 	struct reasons *out;
 	size_t max;
 };
 
 /* "Mesa 22.3.6" and "23.1.0": what differs, and a word before it. */
 static void report_driver(void *data, const struct fact *was_fact,
-	const struct fact *now_fact)
+    const struct fact *now_fact)
 {
 	const struct driver_compare *c = data;
 	const char *name = (now_fact ? now_fact : was_fact)->subject;
 	size_t same = 0, word = 0, before = 0;
 
-	if (strncmp(name, c->order, strlen(c->order)) != 0 ||
-	    c->out->nreason >= c->max)
+	if (strncmp(name, c->order, strlen(c->order)) != 0 || c->out->nreason >= c->max)
 		return;
 	char *was = value_of(was_fact), *now = value_of(now_fact);
 	for (; was[same] && was[same] == now[same]; same++)
@@ -670,11 +667,11 @@ static void report_driver(void *data, const struct fact *was_fact,
 			word = same + 1;
 		}
 	int has_word = word > 0 && strncmp(name, "gl.", 3) == 0;
-	char *what = has_word ? xasprintf("driver: %.*s",
-		(int)(word - before - 1), was + before) :
-		xasprintf("driver: %s", name);
+	char *what = has_word
+	    ? xasprintf("driver: %.*s", (int)(word - before - 1), was + before)
+	    : xasprintf("driver: %s", name);
 	reasons_add(c->out, REASON_DRIVER, what, was + (has_word ? word : 0),
-		now + (has_word ? word : 0), NULL);
+	    now + (has_word ? word : 0), NULL);
 	free(what);
 	free(was);
 	free(now);
@@ -682,12 +679,12 @@ static void report_driver(void *data, const struct fact *was_fact,
 
 static int same_lists(const struct facts *a, const struct facts *b)
 {
-	return a->bytes.len == b->bytes.len && memcmp(buf_str(&a->bytes),
-		buf_str(&b->bytes), a->bytes.len) == 0;
+	return a->bytes.len == b->bytes.len &&
+	    memcmp(buf_str(&a->bytes), buf_str(&b->bytes), a->bytes.len) == 0;
 }
 
 void record_compare_drivers(const struct facts *was, const struct facts *now,
-	struct reasons *out)
+    struct reasons *out)
 {
 	/* What the driver says of itself comes first, its libraries last. */
 	static const char *const order[] = { "gl.", "env.", "cpu.", "" };
@@ -695,14 +692,13 @@ void record_compare_drivers(const struct facts *was, const struct facts *now,
 
 	if (same_lists(was, now))
 		return;
-	for (size_t o = 0; o < sizeof order / sizeof *order &&
-	    (o < 3 || out->nreason == first); o++) {
+	for (size_t o = 0;
+	     o < sizeof order / sizeof *order && (o < 3 || out->nreason == first); o++) {
 		struct driver_compare c = { order[o], out, first + DRIVER_SHOWN };
 		facts_compare(was, now, report_driver, &c);
 	}
 	if (out->nreason == first)
-		reasons_add(out, REASON_DRIVER, "the driver changed", NULL,
-			NULL, NULL);
+		reasons_add(out, REASON_DRIVER, "the driver changed", NULL, NULL, NULL);
 }
 
 /* All of it ----------------------------------------------------------------------------- */
@@ -714,7 +710,7 @@ static void compare_drawn(struct compare *c)
 	for (size_t p = 0; p < n; p++)
 		c->span[p] = (struct span){ 0, -1 };
 	/* The image is last; what does not lead to it comes after. */
-	for (size_t i = n; i-- > 0; )
+	for (size_t i = n; i-- > 0;)
 		if (!same_key(c, i) && c->span[i].hi < 0) {
 			visit(c, i, c->now->frame, c->now->frame);
 			visit_all(c);
@@ -724,7 +720,7 @@ static void compare_drawn(struct compare *c)
 }
 
 void record_compare(const struct record *was, const struct record *now,
-	struct reasons *out)
+    struct reasons *out)
 {
 	struct compare c = { .was = was, .now = now, .out = out };
 	size_t n = now->npass + 1, first = out->nreason;
@@ -748,10 +744,10 @@ void record_compare(const struct record *was, const struct record *now,
 	    !fact_equal(&a, &b))
 		report(&c, REASON_TOOL, &a, &b, NULL);
 	if (was->has_intermediates != now->has_intermediates)
-		reasons_add(out, REASON_INTERMEDIATES, now->has_intermediates ?
-			"intermediates are requested" :
-			"intermediates are no longer requested", NULL, NULL,
-			NULL);
+		reasons_add(out, REASON_INTERMEDIATES,
+		    now->has_intermediates ? "intermediates are requested"
+					   : "intermediates are no longer requested",
+		    NULL, NULL, NULL);
 	c.max = first + 8;
 	if (out->nreason == first)
 		compare_unused(&c);

@@ -12,13 +12,15 @@
 #include "util/mem.h"
 #include "vcs/paths.h"
 
-#define LISTS_MAX 32	/* lists of paths tried for a commit, the last used first */
+#define LISTS_MAX 32 /* lists of paths tried for a commit, the last used first */
 
 /* Texts are built for one context, so that no driver is needed. */
 static const struct shader_target target = { .gl_version = 450, .has_es3 = 1 };
 
 static const char *const manifest_name[] = {
-	"stbuild.json", "stbuild.toml", "ShaderToy.toml"
+	"stbuild.json",
+	"stbuild.toml",
+	"ShaderToy.toml",
 };
 
 /* The paths that some commit's files were read by. */
@@ -26,7 +28,7 @@ struct list {
 	char **path;
 	size_t npath;
 	struct paths *paths;
-	struct map class;	/* paths_hash -> class */
+	struct map class; /* paths_hash -> class */
 };
 
 /*
@@ -43,23 +45,23 @@ struct commit_row {
 };
 
 struct commit_table {
-	struct sha256 key;		/* of the memo */
+	struct sha256 key; /* of the memo */
 	struct buf memo;
-	const char *hash, *commit;	/* in the memo */
+	const char *hash, *commit; /* in the memo */
 	size_t nhash, ncommit;
-	int *class;			/* a hash each; -1: not asked for yet */
-	struct map fresh;		/* id -> class, of this run */
+	int *class;       /* a hash each; -1: not asked for yet */
+	struct map fresh; /* id -> class, of this run */
 };
 
 struct declarer {
 	struct commit_table commits;
-	struct sha256 *memo;	/* a class each: hash of a list that stands for it */
+	struct sha256 *memo; /* a class each: hash of a list that stands for it */
 	struct declared_request request;
-	struct sha256 id;	/* of the request: whose memos these are */
+	struct sha256 id; /* of the request: whose memos these are */
 	struct declared *class;
 	size_t nclass, cap;
-	struct map index;	/* key -> class */
-	struct list **list;	/* the last used first */
+	struct map index;   /* key -> class */
+	struct list **list; /* the last used first */
 	size_t nlist, list_cap;
 	size_t nread;
 };
@@ -68,7 +70,7 @@ static void declared_release(struct declared *d)
 {
 	facts_release(&d->facts);
 	free(d->fault);
-	*d = (struct declared) { .fault = NULL };
+	*d = (struct declared){ .fault = NULL };
 }
 
 /* What follows from the facts. */
@@ -77,7 +79,7 @@ static void declared_finish(struct declared *d)
 	struct facts drawn = { .is_terse = 0 };
 	struct fact f;
 
-	for (size_t at = 0; facts_next(&d->facts, &at, &f); )
+	for (size_t at = 0; facts_next(&d->facts, &at, &f);)
 		if (f.kind == FACT_FAULT)
 			d->fault = xstrndup((const char *)f.bytes, f.n);
 		else if (f.kind == FACT_VARIANT && f.n == SHA256_SIZE)
@@ -94,30 +96,31 @@ static void declared_finish(struct declared *d)
 /* Reading a commit ------------------------------------------------------------- */
 
 static int hash_asset(struct tree *tree, const struct asset *a, struct sha256 *out,
-	struct err *err)
+    struct err *err)
 {
 	enum tree_kind kind;
 	char *resolved;
 
 	if (tree_lookup(tree, a->path, &kind, &resolved, err))
 		return -1;
-	int rc = kind == TREE_FILE ? tree_hash(tree, resolved, out, err) :
-		err_set(err, STATUS_INPUT, "asset '%s': there is no file %s",
-			a->name, a->path);
+	int rc = kind == TREE_FILE
+	    ? tree_hash(tree, resolved, out, err)
+	    : err_set(err, STATUS_INPUT, "asset '%s': there is no file %s", a->name,
+		  a->path);
 	free(resolved);
 	return rc;
 }
 
-static int hash_assets(struct tree *tree, const struct graph *g,
-	struct asset_info *asset, struct err *err)
+static int hash_assets(struct tree *tree, const struct graph *g, struct asset_info *asset,
+    struct err *err)
 {
 	const struct manifest *m = g->manifest;
 
 	for (size_t p = 0; p < m->npass; p++)
 		for (size_t i = 0; i < m->pass[p].ninput; i++) {
 			int a = m->pass[p].input[i].asset;
-			if (a >= 0 && g->is_reached[p] && hash_asset(tree,
-			    &m->asset[a], &asset[a].sha, err))
+			if (a >= 0 && g->is_reached[p] &&
+			    hash_asset(tree, &m->asset[a], &asset[a].sha, err))
 				return -1;
 		}
 	return 0;
@@ -125,7 +128,7 @@ static int hash_assets(struct tree *tree, const struct graph *g,
 
 /* The PASS and PROGRAM facts of one pass. */
 static int read_pass(struct tree *tree, const struct scene *scene, int p,
-	struct inputs *inputs, struct facts *out, struct err *err)
+    struct inputs *inputs, struct facts *out, struct err *err)
 {
 	const struct manifest *m = scene->variant->manifest;
 	const char *name = m->pass[p].name;
@@ -153,7 +156,7 @@ out:
 }
 
 static void add_settings(const struct variant *v, const struct trace *trace,
-	struct facts *out)
+    struct facts *out)
 {
 	struct facts list = { .is_terse = 0 };
 	struct sha256 sha;
@@ -161,7 +164,7 @@ static void add_settings(const struct variant *v, const struct trace *trace,
 	facts_begin(&list, "settings");
 	facts_of_settings(v, &list);
 	facts_add_number(&list, FACT_INTERMEDIATES, "", FACT_NONE,
-		trace && trace->include_intermediates);
+	    trace && trace->include_intermediates);
 	facts_hash(&list, FACT_IS_DECLARED, &sha);
 	facts_add_hash(out, FACT_SETTINGS, "", FACT_NONE, &sha);
 	variant_id(v, &sha);
@@ -171,13 +174,13 @@ static void add_settings(const struct variant *v, const struct trace *trace,
 
 /* The files that a test compares with. */
 static int add_references(struct tree *tree, const struct test *test,
-	struct inputs *inputs, struct facts *out, struct err *err)
+    struct inputs *inputs, struct facts *out, struct err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; i <= test->nstorage && rc == 0; i++) {
-		const char *path = i < test->nstorage ?
-			test->storage[i].reference : test->reference;
+		const char *path =
+		    i < test->nstorage ? test->storage[i].reference : test->reference;
 		enum tree_kind kind = TREE_ABSENT;
 		char *resolved = NULL;
 		struct sha256 sha;
@@ -189,8 +192,8 @@ static int add_references(struct tree *tree, const struct test *test,
 		if (rc == 0) {
 			int is_file = kind == TREE_FILE;
 			inputs_add(inputs, path, is_file ? &sha : NULL);
-			facts_add_bytes(out, FACT_REFERENCE, path, FACT_NONE,
-				sha.byte, is_file ? SHA256_SIZE : 0);
+			facts_add_bytes(out, FACT_REFERENCE, path, FACT_NONE, sha.byte,
+			    is_file ? SHA256_SIZE : 0);
 		}
 		free(resolved);
 	}
@@ -199,11 +202,11 @@ static int add_references(struct tree *tree, const struct test *test,
 
 /* A test: its keys, and its references. */
 static int add_test(struct tree *tree, const struct manifest *m, size_t t,
-	struct inputs *inputs, struct facts *out, struct err *err)
+    struct inputs *inputs, struct facts *out, struct err *err)
 {
 	cJSON *json = manifest_to_json(m, MANIFEST_TESTS);
-	char *text = cJSON_PrintUnformatted(cJSON_GetArrayItem(
-		cJSON_GetObjectItemCaseSensitive(json, "test"), (int)t));
+	char *text = cJSON_PrintUnformatted(
+	    cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(json, "test"), (int)t));
 	struct facts list = { .is_terse = 0 };
 	struct sha256 sha;
 
@@ -221,7 +224,7 @@ static int add_test(struct tree *tree, const struct manifest *m, size_t t,
 
 /* Index of the trace or test; -1 and the error. */
 static int find_target(const struct declarer *d, const struct manifest *m,
-	struct err *err)
+    struct err *err)
 {
 	const char *test = d->request.test;
 	int t = test ? -1 : manifest_trace(m, d->request.trace);
@@ -229,22 +232,22 @@ static int find_target(const struct declarer *d, const struct manifest *m,
 	for (size_t i = 0; test && i < m->ntest && t < 0; i++)
 		if (strcmp(m->test[i].name, test) == 0)
 			t = (int)i;
-	return t >= 0 ? t : err_set(err, STATUS_INPUT, "it has no %s '%s'",
-		test ? "test" : "trace", test ? test : d->request.trace);
+	return t >= 0 ? t
+		      : err_set(err, STATUS_INPUT, "it has no %s '%s'",
+			    test ? "test" : "trace", test ? test : d->request.trace);
 }
 
 /* Everything declared, or -1 and why it cannot be. */
 static int read_manifest(const struct declarer *d, struct tree *tree,
-	const struct manifest *m, struct inputs *inputs, struct declared *out,
-	struct err *err)
+    const struct manifest *m, struct inputs *inputs, struct declared *out,
+    struct err *err)
 {
 	struct variant v = { 0 };
 	struct graph g = { 0 };
 	struct asset_info *asset = xcalloc(m->nasset + 1, sizeof *asset);
 	struct scene scene = { &v, &g, asset, &rules_ours, 0 };
 	int rc = -1, t = find_target(d, m, err);
-	const struct trace *trace = d->request.test || t < 0 ? NULL :
-		&m->trace[t];
+	const struct trace *trace = d->request.test || t < 0 ? NULL : &m->trace[t];
 
 	facts_begin(&out->facts, "declared");
 	if (t < 0 || variant_init(&v, m, trace, d->request.options, err))
@@ -253,12 +256,11 @@ static int read_manifest(const struct declarer *d, struct tree *tree,
 	if (hash_assets(tree, &g, asset, err))
 		goto out;
 	for (size_t i = 0; i < g.norder; i++)
-		if (g.is_reached[g.order[i]] && read_pass(tree, &scene,
-		    g.order[i], inputs, &out->facts, err))
+		if (g.is_reached[g.order[i]] &&
+		    read_pass(tree, &scene, g.order[i], inputs, &out->facts, err))
 			goto out;
 	add_settings(&v, trace, &out->facts);
-	if (d->request.test && add_test(tree, m, (size_t)t, inputs,
-	    &out->facts, err))
+	if (d->request.test && add_test(tree, m, (size_t)t, inputs, &out->facts, err))
 		goto out;
 	declared_finish(out);
 	rc = 0;
@@ -283,8 +285,7 @@ static char *without_commit(const char *text, const char *commit)
 	return buf_detach(&out);
 }
 
-static void take_fault(struct declared *out, const char *text,
-	const char *commit)
+static void take_fault(struct declared *out, const char *text, const char *commit)
 {
 	char *fault = without_commit(text, commit);
 
@@ -295,8 +296,8 @@ static void take_fault(struct declared *out, const char *text,
 	free(fault);
 }
 
-static int read_commit(struct declarer *d, const char *commit,
-	struct inputs *inputs, struct declared *out, struct err *err)
+static int read_commit(struct declarer *d, const char *commit, struct inputs *inputs,
+    struct declared *out, struct err *err)
 {
 	struct tree *tree = NULL;
 	struct manifest m;
@@ -306,12 +307,13 @@ static int read_commit(struct declarer *d, const char *commit,
 	int has_manifest = 0, rc = -1;
 
 	d->nread++;
-	*out = (struct declared) { .fault = NULL };
+	*out = (struct declared){ .fault = NULL };
 	if (repo_tree(d->request.repo, commit, &tree, &cause)) {
 		if (cause.status == STATUS_INPUT)
-			err_set(&cause, STATUS_INPUT, "the commit does not "
-				"contain the project folder, which may have "
-				"had a different name then (-f FILE)");
+			err_set(&cause, STATUS_INPUT,
+			    "the commit does not "
+			    "contain the project folder, which may have "
+			    "had a different name then (-f FILE)");
 		goto fault;
 	}
 	if (d->request.manifest)
@@ -355,7 +357,7 @@ out:
 
 /* Takes the class over, unless it is known already. hash is of its list. */
 static int add_class(struct declarer *d, struct declared *declared,
-	const struct sha256 *hash)
+    const struct sha256 *hash)
 {
 	size_t known = map_get(&d->index, declared->key.byte, SHA256_SIZE);
 	if (known != MAP_NONE) {
@@ -422,8 +424,7 @@ static struct list *find_list(struct declarer *d, char **path, size_t npath)
  * What a commit was read by. A fault may be about what no input shows (a
  * submodule in place of a file): it holds for the very same folder.
  */
-static struct list *list_of(struct declarer *d, const struct inputs *inputs,
-	int is_fault)
+static struct list *list_of(struct declarer *d, const struct inputs *inputs, int is_fault)
 {
 	size_t n = 0;
 	char **path = xcalloc(inputs->ninput + 4, sizeof *path);
@@ -436,8 +437,7 @@ static struct list *list_of(struct declarer *d, const struct inputs *inputs,
 	for (size_t i = 0; i < inputs->ninput; i++) {
 		int is_name = 0;
 		for (size_t k = 0; k < 3 && !d->request.manifest; k++)
-			is_name |= strcmp(inputs->input[i].path,
-				manifest_name[k]) == 0;
+			is_name |= strcmp(inputs->input[i].path, manifest_name[k]) == 0;
 		if (!is_name)
 			path[n++] = xstrdup(inputs->input[i].path);
 	}
@@ -448,7 +448,7 @@ static struct list *list_of(struct declarer *d, const struct inputs *inputs,
 
 /* The store's name for what a list's hash stands for. */
 static void memo_key(const struct declarer *d, const struct sha256 *hash,
-	struct sha256 *out)
+    struct sha256 *out)
 {
 	struct encoder e = { BUF_INIT };
 	encoder_begin(&e, "declared-memo");
@@ -458,8 +458,8 @@ static void memo_key(const struct declarer *d, const struct sha256 *hash,
 	encoder_release(&e);
 }
 
-static void remember(struct declarer *d, const char *kind,
-	const struct sha256 *key, const void *data, size_t n)
+static void remember(struct declarer *d, const char *kind, const struct sha256 *key,
+    const void *data, size_t n)
 {
 	struct err err = ERR_INIT;
 
@@ -471,7 +471,7 @@ static void remember(struct declarer *d, const char *kind,
 }
 
 static void remember_class(struct declarer *d, const struct sha256 *hash,
-	const struct declared *c)
+    const struct declared *c)
 {
 	struct sha256 key;
 
@@ -481,20 +481,20 @@ static void remember_class(struct declarer *d, const struct sha256 *hash,
 
 /* 1 when the store knows the class; a damaged row is a miss. */
 static int recall_class(const struct declarer *d, const struct sha256 *hash,
-	struct declared *out)
+    struct declared *out)
 {
 	struct sha256 key;
 	struct fact f;
 
 	memo_key(d, hash, &key);
-	if (!d->request.store || !store_memo(d->request.store, "declared", &key,
-	    &out->facts.bytes))
+	if (!d->request.store ||
+	    !store_memo(d->request.store, "declared", &key, &out->facts.bytes))
 		return 0;
 	size_t end = 0;
 	while (facts_next(&out->facts, &end, &f))
 		;
-	if (end != out->facts.bytes.len || !facts_get(&out->facts, FACT_LIST,
-	    "declared", FACT_NONE, &f)) {
+	if (end != out->facts.bytes.len ||
+	    !facts_get(&out->facts, FACT_LIST, "declared", FACT_NONE, &f)) {
 		declared_release(out);
 		return 0;
 	}
@@ -510,7 +510,7 @@ static void remember_lists(struct declarer *d)
 	for (size_t i = 0; i < d->nlist && i < LISTS_MAX; i++) {
 		for (size_t k = 0; k < d->list[i]->npath; k++)
 			buf_add(&all, d->list[i]->path[k],
-				strlen(d->list[i]->path[k]) + 1);
+			    strlen(d->list[i]->path[k]) + 1);
 		buf_add(&all, "\1", 2);
 	}
 	remember(d, "declared-paths", &d->id, all.data, all.len);
@@ -526,8 +526,7 @@ static void recall_lists(struct declarer *d)
 	if (d->request.store)
 		store_memo(d->request.store, "declared-paths", &d->id, &all);
 	/* Cut off at the last NUL: what a damaged row has is tried in vain. */
-	for (size_t at = 0; at < all.len &&
-	    memchr(all.data + at, '\0', all.len - at); ) {
+	for (size_t at = 0; at < all.len && memchr(all.data + at, '\0', all.len - at);) {
 		const char *s = all.data + at;
 		at += strlen(s) + 1;
 		if (strcmp(s, "\1") != 0) {
@@ -557,8 +556,9 @@ static void load_commits(struct declarer *d)
 	encoder_sha(&e, TAG_INPUT, &settings);
 	encoder_end(&e, &t->key);
 	encoder_release(&e);
-	if (!d->request.store || !store_memo(d->request.store,
-	    "declared-commits", &t->key, &t->memo) || t->memo.len < 8)
+	if (!d->request.store ||
+	    !store_memo(d->request.store, "declared-commits", &t->key, &t->memo) ||
+	    t->memo.len < 8)
 		return;
 	const char *p = t->memo.data;
 	size_t nhash = get_u32le(p);
@@ -583,13 +583,13 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* 1 when the commit was read, in this run or an earlier one. */
-static int find_commit(struct declarer *d, const unsigned char id[20],
-	int *class)
+static int find_commit(struct declarer *d, const unsigned char id[20], int *class)
 {
 	struct commit_table *t = &d->commits;
 	size_t known = map_get(&t->fresh, id, 20);
-	const char *row = known != MAP_NONE || !t->ncommit ? NULL :
-		bsearch(id, t->commit, t->ncommit, COMMIT_SIZE, compare_ids);
+	const char *row = known != MAP_NONE || !t->ncommit
+	    ? NULL
+	    : bsearch(id, t->commit, t->ncommit, COMMIT_SIZE, compare_ids);
 
 	if (known != MAP_NONE)
 		*class = (int)known;
@@ -618,7 +618,7 @@ static void remember_commits(struct declarer *d)
 	struct err err = ERR_INIT;
 	size_t n = 0, nhash = d->nclass;
 	struct commit_row *row;
-	uint32_t *place;	/* of an old hash, in the new table */
+	uint32_t *place; /* of an old hash, in the new table */
 
 	if (!t->fresh.nentry || !d->request.store || !d->request.may_write ||
 	    t->ncommit + t->fresh.nentry > COMMITS_MAX)
@@ -626,8 +626,7 @@ static void remember_commits(struct declarer *d)
 	row = xcalloc(t->ncommit + t->fresh.nentry, sizeof *row);
 	place = xcalloc(t->nhash + 1, sizeof *place);
 	for (size_t i = 0; i < t->nhash; i++)
-		place[i] = (uint32_t)(t->class[i] >= 0 ? (size_t)t->class[i] :
-			nhash++);
+		place[i] = (uint32_t)(t->class[i] >= 0 ? (size_t)t->class[i] : nhash++);
 	for (size_t i = 0; i < t->ncommit; i++) {
 		const char *p = t->commit + i * COMMIT_SIZE;
 		if (map_get(&t->fresh, p, 20) != MAP_NONE)
@@ -653,8 +652,8 @@ static void remember_commits(struct declarer *d)
 		buf_add(&out, row[i].id, 20);
 		buf_u32le(&out, row[i].hash);
 	}
-	if (store_add_memo(d->request.store, "declared-commits", &t->key,
-	    out.data, out.len, &err))
+	if (store_add_memo(d->request.store, "declared-commits", &t->key, out.data,
+		out.len, &err))
 		log_verbose("%s", err.message);
 	err_release(&err);
 	buf_release(&out);
@@ -674,11 +673,11 @@ struct declarer *declarer_new(const struct declared_request *request)
 	encoder_begin(&e, "declared-request");
 	encoder_u64(&e, TAG_HEADER_VERSION, SHADER_HEADER_VERSION);
 	encoder_string(&e, request->test ? TAG_WHAT : TAG_NAME,
-		request->test ? request->test : request->trace);
+	    request->test ? request->test : request->trace);
 	encoder_string(&e, TAG_INPUT, request->manifest ? request->manifest : "");
 	if (o) {
 		char *text = xasprintf("%s %d %d %a", o->preset ? o->preset : "",
-			o->width, o->height, o->fps);
+		    o->width, o->height, o->fps);
 		encoder_string(&e, TAG_SIZE, text);
 		free(text);
 		for (size_t i = 0; i < o->nset; i++)
@@ -711,8 +710,7 @@ void declarer_free(struct declarer *d)
 }
 
 /* 1 when a commit is told by its trees. */
-static int find_class(struct declarer *d, const char *commit, int *class,
-	struct err *err)
+static int find_class(struct declarer *d, const char *commit, int *class, struct err *err)
 {
 	for (size_t i = 0; i < d->nlist && i < LISTS_MAX; i++) {
 		struct list *l = d->list[i];
@@ -735,8 +733,7 @@ static int find_class(struct declarer *d, const char *commit, int *class,
 }
 
 /* By what the commit holds. */
-static int class_of(struct declarer *d, const char *commit, int *class,
-	struct err *err)
+static int class_of(struct declarer *d, const char *commit, int *class, struct err *err)
 {
 	struct inputs inputs = { 0 };
 	struct declared declared = { .fault = NULL };
@@ -755,8 +752,7 @@ static int class_of(struct declarer *d, const char *commit, int *class,
 		if (rc == 0) {
 			remember_class(d, &hash, &declared);
 			*class = add_class(d, &declared, &hash);
-			map_put(&l->class, hash.byte, SHA256_SIZE,
-				(size_t)*class);
+			map_put(&l->class, hash.byte, SHA256_SIZE, (size_t) * class);
 		} else {
 			declared_release(&declared);
 		}
@@ -765,8 +761,7 @@ static int class_of(struct declarer *d, const char *commit, int *class,
 	return rc;
 }
 
-int declarer_class(struct declarer *d, const char *commit, int *class,
-	struct err *err)
+int declarer_class(struct declarer *d, const char *commit, int *class, struct err *err)
 {
 	unsigned char id[20];
 
@@ -776,7 +771,7 @@ int declarer_class(struct declarer *d, const char *commit, int *class,
 		return 0;
 	if (class_of(d, commit, class, err))
 		return -1;
-	map_put(&d->commits.fresh, id, sizeof id, (size_t)*class);
+	map_put(&d->commits.fresh, id, sizeof id, (size_t) * class);
 	return 0;
 }
 

@@ -44,8 +44,7 @@ static char *read_text(const char *path)
 	return text;
 }
 
-static void write_file(const char *path, const void *data, size_t n,
-	int is_synced)
+static void write_file(const char *path, const void *data, size_t n, int is_synced)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	const char *p = data;
@@ -69,14 +68,12 @@ static void start_gl(void)
 		EGL_CONTEXT_MINOR_VERSION, 5, EGL_CONTEXT_OPENGL_PROFILE_MASK,
 		EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT, EGL_NONE };
 	PFNEGLGETPLATFORMDISPLAYEXTPROC get =
-		(PFNEGLGETPLATFORMDISPLAYEXTPROC)
-		eglGetProcAddress("eglGetPlatformDisplayEXT");
-	EGLDisplay dpy = get(EGL_PLATFORM_SURFACELESS_MESA,
-		EGL_DEFAULT_DISPLAY, NULL);
+	    (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress(
+		"eglGetPlatformDisplayEXT");
+	EGLDisplay dpy = get(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
 	if (!eglInitialize(dpy, NULL, NULL) || !eglBindAPI(EGL_OPENGL_API))
 		die("no EGL");
-	EGLContext ctx = eglCreateContext(dpy, EGL_NO_CONFIG_KHR,
-		EGL_NO_CONTEXT, wanted);
+	EGLContext ctx = eglCreateContext(dpy, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, wanted);
 	if (!ctx || !eglMakeCurrent(dpy, EGL_NO_SURFACE, EGL_NO_SURFACE, ctx))
 		die("no context");
 	GLuint vao;
@@ -104,29 +101,30 @@ static GLuint shader(GLenum kind, const char *text)
 static GLuint program(int pass)
 {
 	static const char vertex[] = "#version 450 core\nvoid main() {"
-		" gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0,"
-		" gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0); }\n";
+				     " gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0,"
+				     " gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0); }\n";
 	char path[512];
 	snprintf(path, sizeof path, "%s/%s.frag", dir, name[pass]);
 	char *user = read_text(path), *text = malloc(1 << 17);
 	if (!text)
 		die("memory");
-	snprintf(text, 1 << 17, "#version 450 core\n"
-		"layout(location = 0) out vec4 stb_color;\n"
-		"uniform vec3 iResolution; uniform float iTime;"
-		" uniform int iFrame;\n"
-		"uniform sampler2D iChannel0, iChannel1;\n"
-		"void mainImage(out vec4, in vec2);\nvoid main() {"
-		" vec4 c = vec4(0.0); mainImage(c, gl_FragCoord.xy);"
-		" stb_color = %s; }\n%s", pass == IMAGE ?
-		"vec4(clamp(c.rgb, 0.0, 1.0), 1.0)" : "c", user);
+	snprintf(text, 1 << 17,
+	    "#version 450 core\n"
+	    "layout(location = 0) out vec4 stb_color;\n"
+	    "uniform vec3 iResolution; uniform float iTime;"
+	    " uniform int iFrame;\n"
+	    "uniform sampler2D iChannel0, iChannel1;\n"
+	    "void mainImage(out vec4, in vec2);\nvoid main() {"
+	    " vec4 c = vec4(0.0); mainImage(c, gl_FragCoord.xy);"
+	    " stb_color = %s; }\n%s",
+	    pass == IMAGE ? "vec4(clamp(c.rgb, 0.0, 1.0), 1.0)" : "c", user);
 	GLuint p = glCreateProgram();
 	glAttachShader(p, shader(GL_VERTEX_SHADER, vertex));
 	glAttachShader(p, shader(GL_FRAGMENT_SHADER, text));
 	glLinkProgram(p);
 	glUseProgram(p);
-	glUniform3f(glGetUniformLocation(p, "iResolution"), (float)width,
-		(float)height, 1);
+	glUniform3f(glGetUniformLocation(p, "iResolution"), (float)width, (float)height,
+	    1);
 	glUniform1i(glGetUniformLocation(p, "iChannel0"), 0);
 	glUniform1i(glGetUniformLocation(p, "iChannel1"), 1);
 	free(text);
@@ -139,13 +137,11 @@ static GLuint target(int is_image, GLuint *fbo)
 	GLuint t;
 	glGenTextures(1, &t);
 	glBindTexture(GL_TEXTURE_2D, t);
-	glTexStorage2D(GL_TEXTURE_2D, 1, is_image ? GL_RGBA8 : GL_RGBA32F,
-		width, height);
+	glTexStorage2D(GL_TEXTURE_2D, 1, is_image ? GL_RGBA8 : GL_RGBA32F, width, height);
 	glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
 	glGenFramebuffers(1, fbo);
 	glBindFramebuffer(GL_FRAMEBUFFER, *fbo);
-	glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0,
-		GL_TEXTURE_2D, t, 0);
+	glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, t, 0);
 	glClearColor(0, 0, 0, 0);
 	glClear(GL_COLOR_BUFFER_BIT);
 	return t;
@@ -171,11 +167,10 @@ static GLuint start_read(GLuint fbo, int is_image, size_t n)
 	GLuint pbo;
 	glGenBuffers(1, &pbo);
 	glBindBuffer(GL_PIXEL_PACK_BUFFER, pbo);
-	glBufferData(GL_PIXEL_PACK_BUFFER, (GLsizeiptr)n, NULL,
-		GL_STREAM_READ);
+	glBufferData(GL_PIXEL_PACK_BUFFER, (GLsizeiptr)n, NULL, GL_STREAM_READ);
 	glBindFramebuffer(GL_READ_FRAMEBUFFER, fbo);
-	glReadPixels(0, 0, width, height, GL_RGBA, is_image ?
-		GL_UNSIGNED_BYTE : GL_FLOAT, NULL);
+	glReadPixels(0, 0, width, height, GL_RGBA, is_image ? GL_UNSIGNED_BYTE : GL_FLOAT,
+	    NULL);
 	return pbo;
 }
 
@@ -183,8 +178,8 @@ static void *end_read(GLuint pbo, size_t n)
 {
 	void *copy = malloc(n);
 	glBindBuffer(GL_PIXEL_PACK_BUFFER, pbo);
-	void *p = glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, (GLsizeiptr)n,
-		GL_MAP_READ_BIT);
+	void *p =
+	    glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, (GLsizeiptr)n, GL_MAP_READ_BIT);
 	if (!copy || !p)
 		die("read-back");
 	memcpy(copy, p, n);
@@ -196,22 +191,22 @@ static void *end_read(GLuint pbo, size_t n)
 static void write_png(const char *path, const unsigned char *rgba)
 {
 	FILE *f = fopen(path, "wb");
-	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL,
-		NULL, NULL);
+	png_structp png =
+	    png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
 	png_infop info = png_create_info_struct(png);
 	unsigned char *row = malloc((size_t)width * 3);
 	if (!f || !info || !row || setjmp(png_jmpbuf(png)))
 		die(path);
 	png_init_io(png, f);
 	png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8,
-		PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-		PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+	    PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+	    PNG_FILTER_TYPE_DEFAULT);
 	png_set_compression_level(png, 1);
 	png_write_info(png, info);
 	for (int y = height - 1; y >= 0; y--) {
 		for (int x = 0; x < width; x++)
-			memcpy(row + 3 * x, rgba + 4 * ((size_t)y *
-				(size_t)width + (size_t)x), 3);
+			memcpy(row + 3 * x,
+			    rgba + 4 * ((size_t)y * (size_t)width + (size_t)x), 3);
 		png_write_row(png, row);
 	}
 	png_write_end(png, NULL);
@@ -246,25 +241,20 @@ static void cold(int nframe, int every)
 		if (f % every)
 			continue;
 		GLuint read[5];
-		GLuint from[5] = { fbo[A], other_fbo, fbo[B], fbo[C],
-			fbo[IMAGE] };
+		GLuint from[5] = { fbo[A], other_fbo, fbo[B], fbo[C], fbo[IMAGE] };
 		for (int i = 0; i < 5; i++)
-			read[i] = start_read(from[i], i == 4,
-				i == 4 ? n * 4 : n * 16);
+			read[i] = start_read(from[i], i == 4, i == 4 ? n * 4 : n * 16);
 		snprintf(path, sizeof path, "%s/out/state%d", dir, f);
 		int state = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 		for (int i = 0; i < 5; i++) {
 			size_t bytes = i == 4 ? n * 4 : n * 16;
 			void *data = end_read(read[i], bytes);
-			snprintf(path, sizeof path, "%s/out/object%d-%d", dir,
-				f, i);
+			snprintf(path, sizeof path, "%s/out/object%d-%d", dir, f, i);
 			write_file(path, data, bytes, 0);
-			snprintf(path, sizeof path, "%s/out/final%d.png", dir,
-				f);
+			snprintf(path, sizeof path, "%s/out/final%d.png", dir, f);
 			if (i == 4)
 				write_png(path, data);
-			else if (i != 1 && write(state, data, bytes) !=
-			    (ssize_t)bytes)
+			else if (i != 1 && write(state, data, bytes) != (ssize_t)bytes)
 				die("state");
 			free(data);
 		}

@@ -65,8 +65,10 @@ static int is_due(const char *name, const char *path)
 	return 1;
 }
 
-#define NEXT(name) static __typeof__(name) *next; \
-	if (!next) *(void **)&next = dlsym(RTLD_NEXT, #name)
+#define NEXT(name) \
+	static __typeof__(name) *next; \
+	if (!next) \
+	*(void **)&next = dlsym(RTLD_NEXT, #name)
 
 ssize_t write(int fd, const void *data, size_t n)
 {
@@ -149,20 +151,19 @@ int fstat(int fd, struct stat *st)
 void *mmap(void *to, size_t n, int prot, int flags, int fd, off_t from)
 {
 	NEXT(mmap);
-	return is_due("mmap", NULL) ? MAP_FAILED
-		: next(to, n, prot, flags, fd, from);
+	return is_due("mmap", NULL) ? MAP_FAILED : next(to, n, prot, flags, fd, from);
 }
 
 #define OPEN(name) \
-int name(const char *path, int flags, ...) \
-{ \
-	va_list ap; \
-	va_start(ap, flags); \
-	mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0; \
-	va_end(ap); \
-	NEXT(name); \
-	return is_due("open", path) ? -1 : next(path, flags, mode); \
-}
+	int name(const char *path, int flags, ...) \
+	{ \
+		va_list ap; \
+		va_start(ap, flags); \
+		mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0; \
+		va_end(ap); \
+		NEXT(name); \
+		return is_due("open", path) ? -1 : next(path, flags, mode); \
+	}
 OPEN(open)
 OPEN(open64)
 

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{ 0, "set", ARGS_LIST, &list, 0, 0, "N=V", "" },
 		{ 'f', "frame", ARGS_INT, &whole, -5, 1e9, "N", "" },
 		{ 0, "fps", ARGS_NUMBER, &number, 0.5, 1000, "R", "" },
-		{ 0 }
+		{ 0 },
 	};
 	const struct args_option *const table[] = { row };
 	char *text = xstrndup((const char *)data, size);

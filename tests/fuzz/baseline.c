@@ -23,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (baselines_read(&b, "g", first.data, first.len, &err))
 		BUG("%s: %s", buf_str(&first), err.message);
 	baselines_print(&b, &second);
-	if (first.len != second.len || (first.len &&
-	    memcmp(first.data, second.data, first.len) != 0))
+	if (first.len != second.len ||
+	    (first.len && memcmp(first.data, second.data, first.len) != 0))
 		BUG("written otherwise: %s", buf_str(&second));
 out:
 	baselines_release(&a);

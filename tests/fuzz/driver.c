@@ -50,29 +50,29 @@ static void change(struct buf *b, const struct buf *other)
 	size_t at = below(b->len + 1);
 	size_t n = below(b->len - at + 1);
 	switch (below(6)) {
-	case 0:		/* cut the end */
+	case 0: /* cut the end */
 		b->len = at;
 		break;
-	case 1:		/* take out */
+	case 1: /* take out */
 		memmove(b->data + at, b->data + at + n, b->len - at - n);
 		b->len -= n;
 		break;
-	case 2:		/* change a bit */
+	case 2: /* change a bit */
 		if (at < b->len)
 			b->data[at] = (char)(b->data[at] ^ 1 << below(8));
 		break;
-	case 3:		/* put something there that means something */
+	case 3: /* put something there that means something */
 		if (at < b->len)
 			b->data[at] = token[below(sizeof token)];
 		break;
-	case 4:		/* repeat */
+	case 4: /* repeat */
 		if (b->len + n <= SEED_MAX) {
 			buf_reserve(b, n);
 			memmove(b->data + at + n, b->data + at, b->len - at);
 			b->len += n;
 		}
 		break;
-	default:	/* go on as another seed does */
+	default: /* go on as another seed does */
 		b->len = at;
 		at = below(other->len + 1);
 		if (b->len + other->len - at <= SEED_MAX)
@@ -84,8 +84,7 @@ static void change(struct buf *b, const struct buf *other)
 int main(int argc, char *argv[])
 {
 	const char *seconds = getenv("FUZZ_SECONDS");
-	long long until = proc_now_ns()
-		+ (seconds ? atoll(seconds) : 0) * 1000000000;
+	long long until = proc_now_ns() + (seconds ? atoll(seconds) : 0) * 1000000000;
 	DIR *dir = argc == 2 ? opendir(argv[1]) : NULL;
 	if (!dir) {
 		fprintf(stderr, "usage: %s FOLDER-WITH-SEEDS\n", argv[0]);

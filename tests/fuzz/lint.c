@@ -11,8 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct lint_findings d = { NULL, 0, 0 };
-	struct lint_facts facts = { .entry = "mainImage", .is_site = 1,
-		.is_image = 1 };
+	struct lint_facts facts = { .entry = "mainImage", .is_site = 1, .is_image = 1 };
 	char *file[] = { "generated text", "i" };
 	char *text = xstrndup((const char *)data, size);
 	char *whole = xasprintf("#line 1 1\n%s", text);

@@ -29,10 +29,10 @@ static void make_variants(const struct manifest *m)
 		variant_keys(&v, m->trace[i].frame[0], key);
 		variant_mouse(&v, m->trace[i].frame[0], four);
 		variant_date(&v, m->trace[i].frame[0], four);
-		if (!(four[1] >= 0 && four[1] < 12 && four[2] >= 1 && four[2] < 32
-			&& four[3] >= 0 && four[3] <= 86400))
-			BUG("month %g day %g second %g", (double)four[1],
-				(double)four[2], (double)four[3]);
+		if (!(four[1] >= 0 && four[1] < 12 && four[2] >= 1 && four[2] < 32 &&
+			four[3] >= 0 && four[3] <= 86400))
+			BUG("month %g day %g second %g", (double)four[1], (double)four[2],
+			    (double)four[3]);
 		cJSON_Delete(variant_manifest(&v));
 		variant_release(&v);
 	}
@@ -57,12 +57,10 @@ static void load(struct doc *doc)
 		struct err err = ERR_INIT;
 		make_variants(&m);
 		char *text = written(&m);
-		if (json_read("again", text, strlen(text), JSON_PLAIN, &copy,
-			&err))
+		if (json_read("again", text, strlen(text), JSON_PLAIN, &copy, &err))
 			BUG("%s in %s", err.message, text);
 		if (manifest_from_doc(&copy, DIALECT_ESSL, &again, &errs))
-			BUG("%s: %s in %s", errs.err[0].key, errs.err[0].message,
-				text);
+			BUG("%s: %s in %s", errs.err[0].key, errs.err[0].message, text);
 		char *twice = written(&again);
 		if (strcmp(text, twice) != 0)
 			BUG("written as %s, then as %s", text, twice);
@@ -82,8 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct doc doc;
 	struct err err = ERR_INIT;
-	if (!json_read("input", (const char *)data, size, JSON_COMMENTS, &doc,
-		&err))
+	if (!json_read("input", (const char *)data, size, JSON_COMMENTS, &doc, &err))
 		load(&doc);
 	err_release(&err);
 	if (!toml_read("input", (const char *)data, size, &doc, &err))

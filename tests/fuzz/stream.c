@@ -20,8 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct draw draw;
 		const char *label;
 		rc = message_draw(&m, &room, &draw, &label, &err);
-		if (!rc && (draw.ntarget > 8 || draw.ninput > LIMIT_CHANNELS ||
-			    draw.nstorage > LIMIT_STORAGE_NAMES))
+		if (!rc &&
+		    (draw.ntarget > 8 || draw.ninput > LIMIT_CHANNELS ||
+			draw.nstorage > LIMIT_STORAGE_NAMES))
 			BUG("a bound was passed");
 		break;
 	}

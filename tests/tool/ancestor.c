@@ -22,8 +22,7 @@
 static const char *bundle;
 static int nfault;
 
-__attribute__((format(printf, 1, 2)))
-static void fault(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void fault(const char *format, ...)
 {
 	va_list args;
 
@@ -65,13 +64,19 @@ static const cJSON *get(const cJSON *table, const char *key)
 }
 
 /* What a type is called in a list of keys. */
-enum { STRING = 's', INTEGER = 'i', NUMBER = 'n', TABLE = 't', LIST = 'l',
-	STRING_OR_NULL = '?' };
+enum {
+	STRING = 's',
+	INTEGER = 'i',
+	NUMBER = 'n',
+	TABLE = 't',
+	LIST = 'l',
+	STRING_OR_NULL = '?'
+};
 
 static int is_integer(const cJSON *c)
 {
 	return cJSON_IsNumber(c) && c->valuedouble == floor(c->valuedouble) &&
-		fabs(c->valuedouble) <= 9007199254740992.0;
+	    fabs(c->valuedouble) <= 9007199254740992.0;
 }
 
 static int is_type(const cJSON *c, int type)
@@ -101,7 +106,7 @@ struct want {
 
 /* Members of these types; is_closed: and no others. */
 static int check_members(const cJSON *table, const struct want *want, size_t n,
-	int is_closed, const char *where)
+    int is_closed, const char *where)
 {
 	int before = nfault;
 
@@ -144,7 +149,7 @@ static int in_words(const char *s, const char *words)
 
 /* A word of a list, or the first of it when it may be left out. */
 static const char *word_of(const cJSON *table, const char *key, const char *words,
-	const char *fallback, const char *where)
+    const char *fallback, const char *where)
 {
 	const cJSON *c = get(table, key);
 
@@ -158,15 +163,14 @@ static const char *word_of(const cJSON *table, const char *key, const char *word
 }
 
 static double integer_of(const cJSON *table, const char *key, double min, double max,
-	double fallback, const char *where)
+    double fallback, const char *where)
 {
 	const cJSON *c = get(table, key);
 
 	if (!c)
 		return fallback;
 	if (!is_integer(c) || c->valuedouble < min || c->valuedouble > max) {
-		fault("%s.%s is no integer from %.0f to %.0f", where, key, min,
-			max);
+		fault("%s.%s is no integer from %.0f to %.0f", where, key, min, max);
 		return fallback;
 	}
 	return c->valuedouble;
@@ -179,7 +183,7 @@ static void check_compact(const cJSON *c, const char *where)
 		if (cJSON_IsObject(c) && a->next &&
 		    strcmp(a->string, a->next->string) >= 0)
 			fault("%s: '%s' stands before '%s'", where, a->string,
-				a->next->string);
+			    a->next->string);
 		check_compact(a, where);
 	}
 }
@@ -190,20 +194,20 @@ static void check_compact(const cJSON *c, const char *where)
 
 static size_t base64_bytes(const char *s)
 {
-	size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-		"0123456789+/");
+	size_t n = strspn(s,
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	    "0123456789+/");
 	size_t pad = strspn(s + n, "=");
 
-	return s[n + pad] || pad > 2 || (n + pad) % 4 ? SIZE_MAX :
-		(n + pad) / 4 * 3 - pad;
+	return s[n + pad] || pad > 2 || (n + pad) % 4 ? SIZE_MAX
+						      : (n + pad) / 4 * 3 - pad;
 }
 
 static void check_data(const cJSON *node, double bytes, const char *where)
 {
 	const cJSON *data = get(node, "data");
 
-	if (!cJSON_IsString(data) ||
-	    (double)base64_bytes(data->valuestring) != bytes)
+	if (!cJSON_IsString(data) || (double)base64_bytes(data->valuestring) != bytes)
 		fault("%s.data is no base64 of %.0f bytes", where, bytes);
 }
 
@@ -226,15 +230,21 @@ static const char *text_of(const cJSON *node, const char *key)
 static void check_shader(const cJSON *node, const char *where)
 {
 	static const struct want want[] = {
-		{ "class", STRING, 0 }, { "name", STRING, 0 },
-		{ "source", STRING, 0 }, { "type", STRING, 0 },
-		{ "width", INTEGER, 1 }, { "height", INTEGER, 1 },
-		{ "format", STRING, 1 }, { "iterations", INTEGER, 1 },
-		{ "localSize", LIST, 1 }, { "storageBuffers", LIST, 1 },
+		{ "class", STRING, 0 },
+		{ "name", STRING, 0 },
+		{ "source", STRING, 0 },
+		{ "type", STRING, 0 },
+		{ "width", INTEGER, 1 },
+		{ "height", INTEGER, 1 },
+		{ "format", STRING, 1 },
+		{ "iterations", INTEGER, 1 },
+		{ "localSize", LIST, 1 },
+		{ "storageBuffers", LIST, 1 },
 		{ "extraRenderFormats", LIST, 1 },
 	};
 	static const struct want storage[] = {
-		{ "name", STRING, 0 }, { "binding", INTEGER, 0 },
+		{ "name", STRING, 0 },
+		{ "binding", INTEGER, 0 },
 		{ "size", INTEGER, 0 },
 	};
 
@@ -250,29 +260,32 @@ static void check_shader(const cJSON *node, const char *where)
 		fault("%s: a Compute has a size", where);
 	integer_of(node, "width", 1, 16384, 1, where);
 	integer_of(node, "height", 1, 16384, 1, where);
-	if (get(node, "format") && strcmp(word_of(node, "format", FORMATS, NULL,
-	    where), "RGBA32F") == 0)
+	if (get(node, "format") &&
+	    strcmp(word_of(node, "format", FORMATS, NULL, where), "RGBA32F") == 0)
 		fault("%s.format is written though it is the default", where);
-	if (get(node, "iterations") && (!is_compute ||
-	    integer_of(node, "iterations", 2, 4096, 0, where) == 0))
+	if (get(node, "iterations") &&
+	    (!is_compute || integer_of(node, "iterations", 2, 4096, 0, where) == 0))
 		fault("%s.iterations is none to be written", where);
 	double product = 1;
 	int n = 0;
-	for (const cJSON *c = get(node, "localSize") ? get(node, "localSize")->child :
-	    NULL; c; c = c->next, n++)
-		product *= is_integer(c) && c->valuedouble >= 1 ?
-			c->valuedouble : 1e9;
+	for (const cJSON *c = get(node, "localSize") ? get(node, "localSize")->child
+						     : NULL;
+	     c; c = c->next, n++)
+		product *= is_integer(c) && c->valuedouble >= 1 ? c->valuedouble : 1e9;
 	if (is_compute && (n != 3 || product > 1024))
 		fault("%s.localSize is no work group", where);
 	n = 0;
-	for (const cJSON *c = get(node, "extraRenderFormats") ?
-	    get(node, "extraRenderFormats")->child : NULL; c; c = c->next, n++)
+	for (const cJSON *c = get(node, "extraRenderFormats")
+		 ? get(node, "extraRenderFormats")->child
+		 : NULL;
+	     c; c = c->next, n++)
 		if (!cJSON_IsString(c) || !in_words(c->valuestring, FORMATS))
 			fault("%s.extraRenderFormats has no format", where);
 	if (n > 7 || (get(node, "extraRenderFormats") && !n))
 		fault("%s.extraRenderFormats has %d formats", where, n);
-	for (const cJSON *c = get(node, "storageBuffers") ?
-	    get(node, "storageBuffers")->child : NULL; c; c = c->next) {
+	for (const cJSON *c =
+		 get(node, "storageBuffers") ? get(node, "storageBuffers")->child : NULL;
+	     c; c = c->next) {
 		MEMBERS(c, storage, 1, where);
 		integer_of(c, "binding", 0, UINT32_MAX, 0, where);
 		integer_of(c, "size", 1, 9007199254740992.0, 0, where);
@@ -282,45 +295,56 @@ static void check_shader(const cJSON *node, const char *where)
 static void check_node(const cJSON *root, const cJSON *node, const char *where)
 {
 	static const struct want texture[] = {
-		{ "class", STRING, 0 }, { "name", STRING, 0 },
-		{ "width", INTEGER, 0 }, { "height", INTEGER, 0 },
+		{ "class", STRING, 0 },
+		{ "name", STRING, 0 },
+		{ "width", INTEGER, 0 },
+		{ "height", INTEGER, 0 },
 		{ "data", STRING, 0 },
 	};
 	static const struct want cube[] = {
-		{ "class", STRING, 0 }, { "name", STRING, 0 },
-		{ "size", INTEGER, 0 }, { "data", STRING, 0 },
+		{ "class", STRING, 0 },
+		{ "name", STRING, 0 },
+		{ "size", INTEGER, 0 },
+		{ "data", STRING, 0 },
 	};
 	static const struct want volume[] = {
-		{ "class", STRING, 0 }, { "name", STRING, 0 },
-		{ "size", INTEGER, 0 }, { "channels", INTEGER, 0 },
+		{ "class", STRING, 0 },
+		{ "name", STRING, 0 },
+		{ "size", INTEGER, 0 },
+		{ "channels", INTEGER, 0 },
 		{ "data", STRING, 0 },
 	};
 	static const struct want last[] = {
-		{ "class", STRING, 0 }, { "name", STRING, 0 },
-		{ "ref", STRING, 0 }, { "type", STRING, 0 },
+		{ "class", STRING, 0 },
+		{ "name", STRING, 0 },
+		{ "ref", STRING, 0 },
+		{ "type", STRING, 0 },
 		{ "refOutput", INTEGER, 1 },
 	};
 	static const struct want bare[] = {
-		{ "class", STRING, 0 }, { "name", STRING, 0 },
+		{ "class", STRING, 0 },
+		{ "name", STRING, 0 },
 	};
-	const char *class = word_of(node, "class", "RenderOutput GLSLShader Texture "
-		"CubeMap Volume LastFrame Keyboard Music", NULL, where);
+	const char *class = word_of(node, "class",
+	    "RenderOutput GLSLShader Texture "
+	    "CubeMap Volume LastFrame Keyboard Music",
+	    NULL, where);
 	double size = integer_of(node, "size", 1, 16384, 0, where);
 
 	if (strcmp(class, "GLSLShader") == 0) {
 		check_shader(node, where);
 	} else if (strcmp(class, "Texture") == 0) {
 		if (!MEMBERS(node, texture, 1, where))
-			check_data(node, integer_of(node, "width", 1, 16384, 0,
-				where) * integer_of(node, "height", 1, 16384, 0,
-				where) * 4, where);
+			check_data(node,
+			    integer_of(node, "width", 1, 16384, 0, where) *
+				integer_of(node, "height", 1, 16384, 0, where) * 4,
+			    where);
 	} else if (strcmp(class, "CubeMap") == 0) {
 		if (!MEMBERS(node, cube, 1, where))
 			check_data(node, size * size * 24, where);
 	} else if (strcmp(class, "Volume") == 0) {
 		double channels = integer_of(node, "channels", 1, 4, 0, where);
-		if (!MEMBERS(node, volume, 1, where) && (channels == 1 ||
-		    channels == 4))
+		if (!MEMBERS(node, volume, 1, where) && (channels == 1 || channels == 4))
 			check_data(node, size * size * size * channels, where);
 		else
 			fault("%s.channels is %.0f", where, channels);
@@ -353,9 +377,12 @@ static int is_cyclic(const cJSON *root, const char *name, int depth)
 static void check_links(const cJSON *root)
 {
 	static const struct want want[] = {
-		{ "start", STRING, 0 }, { "end", STRING, 0 },
-		{ "slot", INTEGER, 0 }, { "filter", STRING, 0 },
-		{ "wrapMode", STRING, 0 }, { "sourceOutput", INTEGER, 1 },
+		{ "start", STRING, 0 },
+		{ "end", STRING, 0 },
+		{ "slot", INTEGER, 0 },
+		{ "filter", STRING, 0 },
+		{ "wrapMode", STRING, 0 },
+		{ "sourceOutput", INTEGER, 1 },
 	};
 	const char *image = NULL, *output = NULL;
 	size_t i = 0;
@@ -376,20 +403,19 @@ static void check_links(const cJSON *root)
 		}
 		if (get(l, "sourceOutput")) {
 			const cJSON *extra = get(start, "extraRenderFormats");
-			integer_of(l, "sourceOutput", 1, extra ?
-				cJSON_GetArraySize(extra) : 0, 0, where);
+			integer_of(l, "sourceOutput", 1,
+			    extra ? cJSON_GetArraySize(extra) : 0, 0, where);
 		}
 		for (const cJSON *m = l->next; m; m = m->next)
 			if (strcmp(text_of(m, "end"), text_of(l, "end")) == 0 &&
-			    get(m, "slot") && get(m, "slot")->valuedouble ==
-			    get(l, "slot")->valuedouble)
+			    get(m, "slot") &&
+			    get(m, "slot")->valuedouble == get(l, "slot")->valuedouble)
 				fault("%s: its slot is used twice", where);
 		if (strcmp(text_of(end, "class"), "RenderOutput") == 0) {
 			if (image)
 				fault("%s is a second link to the output", where);
 			if (l->next)
-				fault("%s: the link to the output is the last",
-					where);
+				fault("%s: the link to the output is the last", where);
 			image = text_of(l, "start");
 			output = text_of(end, "name");
 			if (strcmp(text_of(start, "type"), "Image") != 0)
@@ -401,7 +427,8 @@ static void check_links(const cJSON *root)
 			if (get(start, "width") || get(start, "format") ||
 			    get(start, "extraRenderFormats"))
 				fault("%s: the image has a size, a format or "
-					"outputs", where);
+				      "outputs",
+				    where);
 		} else if (strcmp(text_of(end, "class"), "GLSLShader") != 0) {
 			fault("%s ends at a %s", where, text_of(end, "class"));
 		}
@@ -427,8 +454,12 @@ static void check_links(const cJSON *root)
 static void check_order(const cJSON *root)
 {
 	static const char *const rank[] = {
-		"Texture", "CubeMap", "Volume", "GLSLShader",
-		"Keyboard Music LastFrame", "RenderOutput"
+		"Texture",
+		"CubeMap",
+		"Volume",
+		"GLSLShader",
+		"Keyboard Music LastFrame",
+		"RenderOutput",
 	};
 	size_t at = 0, feedback = 0;
 
@@ -450,12 +481,13 @@ static void check_order(const cJSON *root)
 static void check_uniforms(const cJSON *root)
 {
 	static const struct want want[] = {
-		{ "type", STRING, 0 }, { "value", NUMBER, 0 },
+		{ "type", STRING, 0 },
+		{ "value", NUMBER, 0 },
 	};
 	static const char *const types[] = { "Int", "Float", "Vec2", "Vec3", "Vec4" };
 
-	for (const cJSON *u = get(root, "uniforms") ? get(root, "uniforms")->child :
-	    NULL; u; u = u->next) {
+	for (const cJSON *u = get(root, "uniforms") ? get(root, "uniforms")->child : NULL;
+	     u; u = u->next) {
 		const cJSON *value = get(u, "value");
 		int type = 0, n = 0;
 		while (type < 5 && strcmp(types[type], text_of(u, "type")) != 0)
@@ -469,19 +501,19 @@ static void check_uniforms(const cJSON *root)
 		if (type == 0 && !is_integer(value))
 			fault("uniforms.%s is no integer", u->string);
 		for (const cJSON *c = cJSON_IsArray(value) ? value->child : NULL; c;
-		    c = c->next)
+		     c = c->next)
 			n += cJSON_IsNumber(c);
 		if (type > 1 && n != type)
 			fault("uniforms.%s has %d numbers", u->string, n);
 		for (const cJSON *node = get(root, "nodes")->child; node;
-		    node = node->next) {
+		     node = node->next) {
 			const char *source = text_of(node, "source");
 			const char *line = strstr(source, "#line 1");
 			const char *at = strstr(source, u->string);
 			if (strcmp(text_of(node, "class"), "GLSLShader") == 0 &&
 			    (!at || !line || at > line))
-				fault("'%s' is not declared in front of '%s'",
-					u->string, text_of(node, "name"));
+				fault("'%s' is not declared in front of '%s'", u->string,
+				    text_of(node, "name"));
 		}
 	}
 }
@@ -489,8 +521,10 @@ static void check_uniforms(const cJSON *root)
 static void check_sttf(void)
 {
 	static const struct want want[] = {
-		{ "metadata", TABLE, 0 }, { "nodes", LIST, 0 },
-		{ "links", LIST, 0 }, { "uniforms", TABLE, 1 },
+		{ "metadata", TABLE, 0 },
+		{ "nodes", LIST, 0 },
+		{ "links", LIST, 0 },
+		{ "uniforms", TABLE, 1 },
 	};
 	struct buf text = BUF_INIT;
 	cJSON *root = NULL;
@@ -550,8 +584,7 @@ static double check_payload(const cJSON *header)
 	double bytes = 0;
 
 	for (const cJSON *c = buffers->child; c; c = c->next) {
-		const cJSON *size = cJSON_IsString(c) ? get(sizes, c->valuestring) :
-			NULL;
+		const cJSON *size = cJSON_IsString(c) ? get(sizes, c->valuestring) : NULL;
 		if (!cJSON_IsString(c) || !*c->valuestring) {
 			fault("a buffer of the state has no name");
 			continue;
@@ -561,16 +594,16 @@ static double check_payload(const cJSON *header)
 			fault("buffers of the state are not sorted");
 		if (!check_format(header, c->valuestring))
 			fault("buffer '%s' has no format", c->valuestring);
-		bytes += 16 * integer_of(size ? size : header, "width", 1, 16384, 0,
-			"state") * integer_of(size ? size : header, "height", 1,
-			16384, 0, "state");
+		bytes += 16 *
+		    integer_of(size ? size : header, "width", 1, 16384, 0, "state") *
+		    integer_of(size ? size : header, "height", 1, 16384, 0, "state");
 	}
 	if (count(get(header, "buffer_formats")) != count(buffers) ||
 	    count(sizes) > count(buffers))
 		fault("the state has sizes or formats of other buffers");
 	for (const cJSON *c = storage ? storage->child : NULL; c; c = c->next)
 		bytes += integer_of(storage, c->string, 1, 9007199254740992.0, 0,
-			"storage_buffers");
+		    "storage_buffers");
 	if (count(buffers) > 64 || count(storage) > 64)
 		fault("the state has more than 64 buffers");
 	return bytes;
@@ -579,11 +612,16 @@ static double check_payload(const cJSON *header)
 static void check_state(const cJSON *trace)
 {
 	static const struct want want[] = {
-		{ "format", INTEGER, 0 }, { "project", STRING, 0 },
-		{ "width", INTEGER, 0 }, { "height", INTEGER, 0 },
-		{ "fps", NUMBER, 0 }, { "time", NUMBER, 0 },
-		{ "frame", INTEGER, 0 }, { "buffers", LIST, 0 },
-		{ "buffer_dimensions", TABLE, 1 }, { "buffer_formats", TABLE, 1 },
+		{ "format", INTEGER, 0 },
+		{ "project", STRING, 0 },
+		{ "width", INTEGER, 0 },
+		{ "height", INTEGER, 0 },
+		{ "fps", NUMBER, 0 },
+		{ "time", NUMBER, 0 },
+		{ "frame", INTEGER, 0 },
+		{ "buffers", LIST, 0 },
+		{ "buffer_dimensions", TABLE, 1 },
+		{ "buffer_formats", TABLE, 1 },
 		{ "storage_buffers", TABLE, 1 },
 	};
 	struct buf file = BUF_INIT;
@@ -592,8 +630,9 @@ static void check_state(const cJSON *trace)
 	if (read_file("state.ststate", &file))
 		return;
 	const unsigned char *b = (const unsigned char *)file.data;
-	uint32_t n = file.len < 12 ? 0 : b[8] | (uint32_t)b[9] << 8 |
-		(uint32_t)b[10] << 16 | (uint32_t)b[11] << 24;
+	uint32_t n = file.len < 12
+	    ? 0
+	    : b[8] | (uint32_t)b[9] << 8 | (uint32_t)b[10] << 16 | (uint32_t)b[11] << 24;
 	if (!n || n > 1 << 20 || n > file.len - 12 || memcmp(b, "STSTATE1", 8) != 0) {
 		fault("state.ststate has no header");
 		goto out;
@@ -614,8 +653,8 @@ static void check_state(const cJSON *trace)
 		fault("the state is of another frame or size");
 	double bytes = check_payload(header);
 	if (bytes != (double)(file.len - 12 - n))
-		fault("the state has %zu bytes of payload, not %.0f",
-			file.len - 12 - n, bytes);
+		fault("the state has %zu bytes of payload, not %.0f", file.len - 12 - n,
+		    bytes);
 out:
 	if (n && !header)
 		fault("the state's header is no JSON");
@@ -626,14 +665,24 @@ out:
 /* The bundle: 77 to 80 --------------------------------------------------------- */
 
 static const struct want trace_keys[] = {
-	{ "format", INTEGER, 0 }, { "cli_version", STRING, 0 },
-	{ "project", STRING, 0 }, { "preset", STRING_OR_NULL, 0 },
-	{ "width", INTEGER, 0 }, { "height", INTEGER, 0 }, { "fps", NUMBER, 0 },
-	{ "frame", INTEGER, 0 }, { "time", NUMBER, 0 }, { "uniforms", TABLE, 0 },
-	{ "resolved_manifest", TABLE, 0 }, { "source_sha256", TABLE, 0 },
-	{ "asset_sha256", TABLE, 0 }, { "pass_timings", LIST, 0 },
-	{ "graph_diagnostics", LIST, 0 }, { "state_header", TABLE, 0 },
-	{ "synchronization", TABLE, 0 }, { "artifacts", TABLE, 0 },
+	{ "format", INTEGER, 0 },
+	{ "cli_version", STRING, 0 },
+	{ "project", STRING, 0 },
+	{ "preset", STRING_OR_NULL, 0 },
+	{ "width", INTEGER, 0 },
+	{ "height", INTEGER, 0 },
+	{ "fps", NUMBER, 0 },
+	{ "frame", INTEGER, 0 },
+	{ "time", NUMBER, 0 },
+	{ "uniforms", TABLE, 0 },
+	{ "resolved_manifest", TABLE, 0 },
+	{ "source_sha256", TABLE, 0 },
+	{ "asset_sha256", TABLE, 0 },
+	{ "pass_timings", LIST, 0 },
+	{ "graph_diagnostics", LIST, 0 },
+	{ "state_header", TABLE, 0 },
+	{ "synchronization", TABLE, 0 },
+	{ "artifacts", TABLE, 0 },
 };
 #define NTRACE_KEY (sizeof trace_keys / sizeof *trace_keys)
 
@@ -645,13 +694,14 @@ static void check_trace_order(const cJSON *trace)
 	for (const cJSON *c = trace->child; c && i < NTRACE_KEY; c = c->next, i++)
 		if (strcmp(c->string, trace_keys[i].key) != 0)
 			fault("trace.json has '%s' where '%s' stands", c->string,
-				trace_keys[i].key);
+			    trace_keys[i].key);
 }
 
 static void check_artifact(const cJSON *a)
 {
 	static const struct want want[] = {
-		{ "path", STRING, 0 }, { "bytes", INTEGER, 0 },
+		{ "path", STRING, 0 },
+		{ "bytes", INTEGER, 0 },
 		{ "sha256", STRING, 0 },
 	};
 	struct buf file = BUF_INIT;
@@ -668,9 +718,9 @@ static void check_artifact(const cJSON *a)
 		fault("%s is not as recorded", path);
 	if (n > 8 && strcmp(path + n - 8, ".rgba32f") == 0 && file.len % 16)
 		fault("%s has no whole texels", path);
-	if (n > 4 && strcmp(path + n - 4, ".png") == 0 && (file.len < 26 ||
-	    memcmp(buf_str(&file), "\x89PNG\r\n\x1a\n", 8) != 0 ||
-	    file.data[24] != 8 || file.data[25] != 2))
+	if (n > 4 && strcmp(path + n - 4, ".png") == 0 &&
+	    (file.len < 26 || memcmp(buf_str(&file), "\x89PNG\r\n\x1a\n", 8) != 0 ||
+		file.data[24] != 8 || file.data[25] != 2))
 		fault("%s is no PNG of 8-bit RGB", path);
 	buf_release(&file);
 }
@@ -679,23 +729,32 @@ static void check_artifact(const cJSON *a)
 static void check_trace_lists(const cJSON *trace)
 {
 	static const struct want timing[] = {
-		{ "name", STRING, 0 }, { "width", INTEGER, 0 },
-		{ "height", INTEGER, 0 }, { "gpu_nanoseconds", INTEGER, 0 },
+		{ "name", STRING, 0 },
+		{ "width", INTEGER, 0 },
+		{ "height", INTEGER, 0 },
+		{ "gpu_nanoseconds", INTEGER, 0 },
 	};
 	static const struct want diagnostic[] = {
-		{ "level", STRING, 0 }, { "code", STRING, 0 },
-		{ "message", STRING, 0 }, { "passes", LIST, 1 },
+		{ "level", STRING, 0 },
+		{ "code", STRING, 0 },
+		{ "message", STRING, 0 },
+		{ "passes", LIST, 1 },
 	};
 	static const struct want synchronization[] = {
-		{ "runtime", STRING, 0 }, { "current_frame_edges", LIST, 0 },
-		{ "previous_frame_edges", LIST, 0 }, { "storage_users", TABLE, 0 },
+		{ "runtime", STRING, 0 },
+		{ "current_frame_edges", LIST, 0 },
+		{ "previous_frame_edges", LIST, 0 },
+		{ "storage_users", TABLE, 0 },
 	};
 	static const struct want edge[] = {
-		{ "from", STRING, 0 }, { "to", STRING, 0 },
-		{ "channel", INTEGER, 0 }, { "output", INTEGER, 0 },
+		{ "from", STRING, 0 },
+		{ "to", STRING, 0 },
+		{ "channel", INTEGER, 0 },
+		{ "output", INTEGER, 0 },
 	};
 	static const struct want user[] = {
-		{ "pass", STRING, 0 }, { "binding", INTEGER, 0 },
+		{ "pass", STRING, 0 },
+		{ "binding", INTEGER, 0 },
 		{ "size", INTEGER, 0 },
 	};
 	const cJSON *sync = get(trace, "synchronization");
@@ -708,7 +767,7 @@ static void check_trace_lists(const cJSON *trace)
 		return;
 	for (int i = 1; i < 3; i++)
 		for (const cJSON *c = get(sync, synchronization[i].key)->child; c;
-		    c = c->next)
+		     c = c->next)
 			MEMBERS(c, edge, 1, synchronization[i].key);
 	for (const cJSON *s = get(sync, "storage_users")->child; s; s = s->next)
 		for (const cJSON *c = s->child; c; c = c->next)

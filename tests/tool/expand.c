@@ -22,8 +22,7 @@ static void print(const struct glsl *g)
 {
 	for (size_t i = 0; i < g->ntoken; i++)
 		if (!g->token[i].is_directive)
-			printf("%.*s\n", (int)g->token[i].len,
-				g->text + g->token[i].at);
+			printf("%.*s\n", (int)g->token[i].len, g->text + g->token[i].at);
 }
 
 int main(int argc, char **argv)
@@ -48,8 +47,8 @@ int main(int argc, char **argv)
 		glsl_release(&g);
 	} else {
 		struct preprocess p;
-		struct preprocess_options options = { is_essl,
-			is_essl ? 300 : 430, NULL };
+		struct preprocess_options options = { is_essl, is_essl ? 300 : 430,
+			NULL };
 		if (preprocess(&options, buf_str(&text), text.len, &p, &err) < 0) {
 			int line, column;
 			preprocess_place(&p, p.fault, &line, &column);

@@ -95,8 +95,7 @@ int main(int argc, char *argv[])
 
 	int rc = 2;
 	/* One document, and nothing behind it. */
-	cJSON *root = cJSON_ParseWithLengthOpts(buf_str(&text), text.len + 1,
-		NULL, 1);
+	cJSON *root = cJSON_ParseWithLengthOpts(buf_str(&text), text.len + 1, NULL, 1);
 	if (!root || strlen(buf_str(&text)) != text.len) {
 		fprintf(stderr, "jsonq: %s is not one JSON document\n", argv[1]);
 		goto out;

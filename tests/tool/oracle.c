@@ -39,7 +39,7 @@
 #define NCHANNEL 2
 #define NOUTPUT 3
 #define NTRACE 3
-#define NFRAME 24		/* more than any trace asks for */
+#define NFRAME 24 /* more than any trace asks for */
 #define NODES (NFRAME * NPASS)
 #define NONE (-1)
 
@@ -53,20 +53,20 @@ static const char *const filter_text[] = { "linear", "nearest", "mipmap" };
 enum { STORAGE_NONE, STORAGE_READ, STORAGE_WRITE, STORAGE_IDLE };
 
 struct input {
-	int source;		/* pass, or NONE */
+	int source; /* pass, or NONE */
 	int is_previous, output, filter, wrap;
-	int is_read;		/* the shader looks at it, bound or not */
+	int is_read; /* the shader looks at it, bound or not */
 };
 
 struct pass {
-	int kind, rank;		/* current edges lead from lower ranks to higher */
-	int width, height;	/* 0: the output's */
+	int kind, rank;    /* current edges lead from lower ranks to higher */
+	int width, height; /* 0: the output's */
 	int format[NOUTPUT], noutput;
 	int iterations;
 	struct input input[NCHANNEL];
-	int constant, uniform;	/* 0, 1 or NONE */
+	int constant, uniform; /* 0, 1 or NONE */
 	int uses_frame, uses_size, accumulates;
-	int hole;		/* columns it leaves out: 0, 1, or NONE */
+	int hole; /* columns it leaves out: 0, 1, or NONE */
 	int storage;
 	/* What makes no difference to what is painted. */
 	int style, comment, spaces, unused;
@@ -78,13 +78,13 @@ struct trace {
 };
 
 struct project {
-	struct pass pass[NPASS];	/* 0 is the image */
+	struct pass pass[NPASS]; /* 0 is the image */
 	int npass;
 	int uniform[2];
-	int step_frame, step_value, has_step;	/* timeline: of uniform 0 */
+	int step_frame, step_value, has_step; /* timeline: of uniform 0 */
 	struct trace trace[NTRACE];
-	int checkpoint;		/* -1 auto, 0 off, or every so many frames */
-	int test, spare;	/* of no consequence */
+	int checkpoint;  /* -1 auto, 0 off, or every so many frames */
+	int test, spare; /* of no consequence */
 };
 
 static uint64_t seed;
@@ -121,8 +121,8 @@ static void new_input(const struct project *pr, int p, struct input *in)
 		in->source = pr->npass > 1 && p != 0 ? p : NONE;
 	if (in->source == NONE)
 		return;
-	in->is_previous = pr->pass[in->source].rank >= pass->rank ||
-		(in->source != 0 && chance(30));
+	in->is_previous =
+	    pr->pass[in->source].rank >= pass->rank || (in->source != 0 && chance(30));
 	in->output = in->is_previous ? 0 : under(pr->pass[in->source].noutput);
 	in->filter = under(3);
 	in->wrap = under(2);
@@ -132,18 +132,21 @@ static void new_pass(struct project *pr, int p, int with_cubemap)
 {
 	struct pass *pass = &pr->pass[p];
 
-	pass->kind = p == 0 ? IMAGE : with_cubemap && p == 1 ? CUBEMAP :
-		chance(30) ? COMPUTE : BUFFER;
-	if (p > 0 && pass->kind != CUBEMAP &&
-	    (pass->kind == COMPUTE || chance(50))) {
+	pass->kind = p == 0          ? IMAGE
+	    : with_cubemap && p == 1 ? CUBEMAP
+	    : chance(30)             ? COMPUTE
+				     : BUFFER;
+	if (p > 0 && pass->kind != CUBEMAP && (pass->kind == COMPUTE || chance(50))) {
 		pass->width = 2 + 2 * under(4);
 		pass->height = 1 + under(4);
 	}
-	pass->noutput = pass->kind == BUFFER || pass->kind == COMPUTE ?
-		1 + (chance(30) ? 1 + under(NOUTPUT - 1) : 0) : 1;
+	pass->noutput = pass->kind == BUFFER || pass->kind == COMPUTE
+	    ? 1 + (chance(30) ? 1 + under(NOUTPUT - 1) : 0)
+	    : 1;
 	for (int k = 0; k < NOUTPUT; k++)
-		pass->format[k] = pass->kind == IMAGE ? RGBA8 :
-			pass->kind == CUBEMAP ? RGBA16F : under(4);
+		pass->format[k] = pass->kind == IMAGE ? RGBA8
+		    : pass->kind == CUBEMAP           ? RGBA16F
+						      : under(4);
 	pass->iterations = pass->kind == COMPUTE ? 1 + under(3) : 1;
 	pass->constant = under(100);
 	pass->uniform = chance(40) ? under(2) : NONE;
@@ -216,14 +219,15 @@ static void make_chain(struct project *pr)
 		for (int c = 0; c < NCHANNEL; c++)
 			pass->input[c] = (struct input){ .source = NONE };
 		pass->input[0] = (struct input){ .source = p == 0 ? 2 : p,
-			.is_previous = p > 0, .filter = 1, .is_read = 1 };
+			.is_previous = p > 0,
+			.filter = 1,
+			.is_read = 1 };
 		if (p > 0)
 			pass->width = pass->height = 4;
 		pass->uniform = p == 2 ? 1 : NONE;
 		pass->uses_size = 0;
 	}
-	pr->pass[2].input[1] = (struct input){ .source = 1, .filter = 1,
-		.is_read = 1 };
+	pr->pass[2].input[1] = (struct input){ .source = 1, .filter = 1, .is_read = 1 };
 	if (pr->pass[1].kind == COMPUTE && chance(50))
 		pr->pass[1].storage = STORAGE_WRITE;
 	for (int i = 0; i < NTRACE; i++) {
@@ -244,47 +248,52 @@ static void write_reads(const struct project *pr, const struct pass *p, struct b
 		if (!in->is_read)
 			continue;
 		if (in->source != NONE && pr->pass[in->source].kind == CUBEMAP)
-			buf_addf(b, "\tv += %d * int(textureLod(iChannel%d, "
-				"vec3(1.0, 0.3, 0.2), 0.0).r + 0.5);\n", 3 + 2 * c, c);
+			buf_addf(b,
+			    "\tv += %d * int(textureLod(iChannel%d, "
+			    "vec3(1.0, 0.3, 0.2), 0.0).r + 0.5);\n",
+			    3 + 2 * c, c);
 		else
-			buf_addf(b, "\tv += %d * int(texelFetch(iChannel%d, "
-				"ivec2(x, 0), 0).r%s + 0.5);\n", 3 + 2 * c, c,
-				in->source != NONE && pr->pass[in->source].kind ==
-				IMAGE ? " * 255.0" : "");
+			buf_addf(b,
+			    "\tv += %d * int(texelFetch(iChannel%d, "
+			    "ivec2(x, 0), 0).r%s + 0.5);\n",
+			    3 + 2 * c, c,
+			    in->source != NONE && pr->pass[in->source].kind == IMAGE
+				? " * 255.0"
+				: "");
 	}
 }
 
 /* The text that counts: is_bare leaves out what does not. */
 static void write_shader(const struct project *pr, const struct pass *p, int is_bare,
-	struct buf *b)
+    struct buf *b)
 {
 	if (!is_bare)
 		buf_addf(b, "// comment %d\n", p->comment);
 	if (p->storage == STORAGE_READ || p->storage == STORAGE_WRITE)
 		buf_addf(b, "layout(std430, binding = 1)%s buffer Data { int n; };\n",
-			p->storage == STORAGE_READ ? " readonly" : "");
+		    p->storage == STORAGE_READ ? " readonly" : "");
 	for (int k = 1; k < p->noutput && p->kind == BUFFER; k++)
 		buf_addf(b, "layout(location = %d) out vec4 o%d;\n", k, k);
 	if (!is_bare && p->unused)
 		buf_addf(b, "float unused(float a) { return a * %d.0; }\n", p->unused);
-	buf_addstr(b, p->kind == COMPUTE ? "void mainCompute(ivec2 p)\n{\n" :
-		p->kind == CUBEMAP ? "void mainCubemap(out vec4 c, in vec2 p, "
-		"in vec3 from, in vec3 to)\n{\n" :
-		"void mainImage(out vec4 c, in vec2 p)\n{\n");
+	buf_addstr(b,
+	    p->kind == COMPUTE       ? "void mainCompute(ivec2 p)\n{\n"
+		: p->kind == CUBEMAP ? "void mainCubemap(out vec4 c, in vec2 p, "
+				       "in vec3 from, in vec3 to)\n{\n"
+				     : "void mainImage(out vec4 c, in vec2 p)\n{\n");
 	if (is_array_of_one(p))
 		buf_addstr(b, "\tint x = 0;\n");
 	else
 		buf_addstr(b, "\tint x = int(p.x) & 1;\n");
 	if (p->hole != NONE)
 		buf_addf(b, "\tif (x == %d) %s;\n", p->hole,
-			p->kind == COMPUTE ? "return" : "discard");
+		    p->kind == COMPUTE ? "return" : "discard");
 	for (int i = 0; i < p->spaces && !is_bare; i++)
 		buf_addstr(b, i % 2 ? "\n" : "\t ");
 	if (p->style == 0)
 		buf_addf(b, "\tint v = %d;\n", p->constant);
 	else
-		buf_addf(b, "\tint v = %d + %d;\n", p->constant - p->style,
-			p->style);
+		buf_addf(b, "\tint v = %d + %d;\n", p->constant - p->style, p->style);
 	if (p->uniform != NONE)
 		buf_addf(b, "\tv += int(u%d + 0.5);\n", p->uniform);
 	if (p->uses_frame)
@@ -298,8 +307,9 @@ static void write_shader(const struct project *pr, const struct pass *p, int is_
 		buf_addstr(b, "\tv += 2 * int(imageLoad(iOutput, p).r + 0.5);\n");
 	buf_addstr(b, "\tv = v % 251;\n");
 	if (p->storage == STORAGE_WRITE)
-		buf_addstr(b, "\tif (int(p.x) == 0 && int(p.y) == 0) "
-			"n = (3 * n + v) % 251;\n");
+		buf_addstr(b,
+		    "\tif (int(p.x) == 0 && int(p.y) == 0) "
+		    "n = (3 * n + v) % 251;\n");
 	for (int k = 0; k < p->noutput; k++) {
 		const char *scale = p->kind == IMAGE ? " / 255.0" : "";
 		if (p->kind == COMPUTE)
@@ -308,8 +318,8 @@ static void write_shader(const struct project *pr, const struct pass *p, int is_
 			buf_addstr(b, "\tc = ");
 		else
 			buf_addf(b, "\to%d = ", k);
-		buf_addf(b, "vec4(float((v + %d) %% 251)%s, 1.0, 0.0, 1.0)%s;\n",
-			17 * k, scale, p->kind == COMPUTE ? ")" : "");
+		buf_addf(b, "vec4(float((v + %d) %% 251)%s, 1.0, 0.0, 1.0)%s;\n", 17 * k,
+		    scale, p->kind == COMPUTE ? ")" : "");
 	}
 	buf_addstr(b, "}\n");
 }
@@ -323,11 +333,12 @@ static void write_inputs(const struct pass *p, struct buf *b)
 		const struct input *in = &p->input[c];
 		if (in->source == NONE)
 			continue;
-		buf_addf(b, "%s { \"channel\": %d, \"source\": \"p%d\", \"output\": %d, "
-			"\"frame\": \"%s\", \"filter\": \"%s\", \"wrap\": \"%s\" }",
-			comma, c, in->source, in->output,
-			in->is_previous ? "previous" : "current",
-			filter_text[in->filter], in->wrap ? "clamp" : "repeat");
+		buf_addf(b,
+		    "%s { \"channel\": %d, \"source\": \"p%d\", \"output\": %d, "
+		    "\"frame\": \"%s\", \"filter\": \"%s\", \"wrap\": \"%s\" }",
+		    comma, c, in->source, in->output,
+		    in->is_previous ? "previous" : "current", filter_text[in->filter],
+		    in->wrap ? "clamp" : "repeat");
 		comma = ",";
 	}
 	buf_addstr(b, " ]");
@@ -337,24 +348,24 @@ static void write_pass(const struct project *pr, int p, struct buf *b)
 {
 	const struct pass *pass = &pr->pass[p];
 
-	buf_addf(b, "{ \"name\": \"p%d\", \"kind\": \"%s\", \"source\": \"p%d.glsl\"",
-		p, kind_name[pass->kind], p);
+	buf_addf(b, "{ \"name\": \"p%d\", \"kind\": \"%s\", \"source\": \"p%d.glsl\"", p,
+	    kind_name[pass->kind], p);
 	if (pass->width)
-		buf_addf(b, ", \"width\": %d, \"height\": %d", pass->width,
-			pass->height);
+		buf_addf(b, ", \"width\": %d, \"height\": %d", pass->width, pass->height);
 	if (pass->kind == BUFFER || pass->kind == COMPUTE) {
 		buf_addf(b, ", \"format\": \"%s\"", format_text[pass->format[0]]);
 		if (pass->noutput > 1)
 			buf_addstr(b, ", \"extra_outputs\": [");
 		for (int k = 1; k < pass->noutput; k++)
 			buf_addf(b, "\"%s\"%s", format_text[pass->format[k]],
-				k + 1 < pass->noutput ? ", " : "]");
+			    k + 1 < pass->noutput ? ", " : "]");
 	}
 	if (pass->kind == COMPUTE)
 		buf_addf(b, ", \"iterations\": %d", pass->iterations);
 	if (pass->storage)
-		buf_addstr(b, ", \"storage\": [ { \"binding\": 1, \"name\": \"s\", "
-			"\"size\": 16 } ]");
+		buf_addstr(b,
+		    ", \"storage\": [ { \"binding\": 1, \"name\": \"s\", "
+		    "\"size\": 16 } ]");
 	write_inputs(pass, b);
 	buf_addstr(b, " }");
 }
@@ -362,45 +373,54 @@ static void write_pass(const struct project *pr, int p, struct buf *b)
 /* All of the manifest but traces, tests and the store's settings. */
 static void write_body(const struct project *pr, struct buf *b)
 {
-	buf_addf(b, "\"uniform\": [ { \"name\": \"u0\", \"type\": \"float\", "
-		"\"default\": %d }, { \"name\": \"u1\", \"type\": \"float\", "
-		"\"default\": %d }", pr->uniform[0], pr->uniform[1]);
+	buf_addf(b,
+	    "\"uniform\": [ { \"name\": \"u0\", \"type\": \"float\", "
+	    "\"default\": %d }, { \"name\": \"u1\", \"type\": \"float\", "
+	    "\"default\": %d }",
+	    pr->uniform[0], pr->uniform[1]);
 	for (int i = 0; i < pr->spare; i++)
-		buf_addf(b, ", { \"name\": \"spare%d\", \"type\": \"vec2\", "
-			"\"default\": [0, %d] }", i, i);
+		buf_addf(b,
+		    ", { \"name\": \"spare%d\", \"type\": \"vec2\", "
+		    "\"default\": [0, %d] }",
+		    i, i);
 	buf_addstr(b, " ],\n\"pass\": [\n");
 	for (int p = 0; p < pr->npass; p++) {
 		write_pass(pr, p, b);
 		buf_addstr(b, p + 1 < pr->npass ? ",\n" : " ],\n");
 	}
 	if (pr->has_step)
-		buf_addf(b, "\"timeline\": [ { \"frame\": %d, \"set\": { \"u0\": %d } } "
-			"],\n", pr->step_frame, pr->step_value);
+		buf_addf(b,
+		    "\"timeline\": [ { \"frame\": %d, \"set\": { \"u0\": %d } } "
+		    "],\n",
+		    pr->step_frame, pr->step_value);
 }
 
 static void write_manifest(const struct project *pr, struct buf *b)
 {
 	const char *comma = "";
 
-	buf_addstr(b, "{ \"format\": 1, \"project\": { \"name\": \"oracle\" },\n"
-		"\"render\": { \"width\": 8, \"height\": 4, \"fps\": 60 },\n");
+	buf_addstr(b,
+	    "{ \"format\": 1, \"project\": { \"name\": \"oracle\" },\n"
+	    "\"render\": { \"width\": 8, \"height\": 4, \"fps\": 60 },\n");
 	write_body(pr, b);
 	if (pr->checkpoint <= 0)
 		buf_addf(b, "\"store\": { \"checkpoint\": \"%s\" },\n",
-			pr->checkpoint ? "auto" : "off");
+		    pr->checkpoint ? "auto" : "off");
 	else
 		buf_addf(b, "\"store\": { \"checkpoint\": %d },\n", pr->checkpoint);
 	if (pr->test)
-		buf_addstr(b, "\"test\": [ { \"name\": \"t\", \"frames\": [0], "
-			"\"assert_no_nan\": true } ],\n");
+		buf_addstr(b,
+		    "\"test\": [ { \"name\": \"t\", \"frames\": [0], "
+		    "\"assert_no_nan\": true } ],\n");
 	buf_addstr(b, "\"trace\": [");
 	for (int i = 0; i < NTRACE; i++) {
 		const struct trace *t = &pr->trace[i];
 		if (!t->is_on)
 			continue;
-		buf_addf(b, "%s { \"name\": \"t%d\", \"width\": %d, \"height\": %d, "
-			"\"include_intermediates\": %s, \"frames\": [", comma, i,
-			t->width, t->height, t->intermediates ? "true" : "false");
+		buf_addf(b,
+		    "%s { \"name\": \"t%d\", \"width\": %d, \"height\": %d, "
+		    "\"include_intermediates\": %s, \"frames\": [",
+		    comma, i, t->width, t->height, t->intermediates ? "true" : "false");
 		for (int f = 0; f < t->nframe; f++)
 			buf_addf(b, "%s%d", f ? ", " : "", t->frame[f]);
 		buf_addstr(b, "]");
@@ -416,8 +436,7 @@ static void write_manifest(const struct project *pr, struct buf *b)
 
 static int failures;
 
-__attribute__((format(printf, 1, 2)))
-static void complain(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static void complain(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -443,8 +462,8 @@ static void put_file(const char *dir, const char *name, const struct buf *b)
 	struct buf old = BUF_INIT;
 	char *path = fs_join(dir, name);
 
-	if (!fs_exists(path) || fs_read(path, 1 << 20, &old, &err) ||
-	    old.len != b->len || memcmp(old.data, b->data, b->len) != 0)
+	if (!fs_exists(path) || fs_read(path, 1 << 20, &old, &err) || old.len != b->len ||
+	    memcmp(old.data, b->data, b->len) != 0)
 		must(fs_write(path, b->data, b->len, 0, &err), &err);
 	err_release(&err);
 	buf_release(&old);
@@ -474,7 +493,7 @@ static int compare_names(const void *a, const void *b)
 
 /* Files below a folder, by name. Owned by the caller. */
 static void list_files(const char *dir, const char *below, char ***out, size_t *n,
-	size_t *cap)
+    size_t *cap)
 {
 	char *full = fs_join(dir, below);
 	DIR *d = opendir(full);
@@ -483,8 +502,8 @@ static void list_files(const char *dir, const char *below, char ***out, size_t *
 	while (d && (entry = readdir(d))) {
 		if (entry->d_name[0] == '.')
 			continue;
-		char *name = *below ? fs_join(below, entry->d_name) :
-			xstrdup(entry->d_name);
+		char *name =
+		    *below ? fs_join(below, entry->d_name) : xstrdup(entry->d_name);
 		char *path = fs_join(dir, name);
 		if (fs_is_dir(path)) {
 			list_files(dir, name, out, n, cap);
@@ -525,11 +544,11 @@ static int number_of(struct buf *text)
 }
 
 /* What the store has, as the oracle believes. */
-static struct map objects;	/* hash -> 1, or 0 once deleted */
-static struct map products;	/* "recipe/output" -> index in objects */
-static struct map aliases;	/* recipe -> recipe */
-static struct map recorded;	/* recipe -> index in row[] */
-static struct map bundles;	/* path -> what it was made of; -1 not intact */
+static struct map objects;  /* hash -> 1, or 0 once deleted */
+static struct map products; /* "recipe/output" -> index in objects */
+static struct map aliases;  /* recipe -> recipe */
+static struct map recorded; /* recipe -> index in row[] */
+static struct map bundles;  /* path -> what it was made of; -1 not intact */
 struct row {
 	int recipe, pass, frame, shape;
 	uint64_t seen;
@@ -537,10 +556,10 @@ struct row {
 static struct row *row;
 static size_t nrow, row_cap;
 static uint64_t now_seen;
-static int has_deleted;		/* objects, in this round */
-static int is_ambiguous;	/* a choice was the program's: no counts any more */
-static int with_always;		/* -B */
-static struct map drawn_now;	/* recipes drawn in this run */
+static int has_deleted;      /* objects, in this round */
+static int is_ambiguous;     /* a choice was the program's: no counts any more */
+static int with_always;      /* -B */
+static struct map drawn_now; /* recipes drawn in this run */
 
 static size_t product_of(int recipe, int output)
 {
@@ -578,24 +597,24 @@ struct picture {
 /* One variant of the project, up to its last frame. */
 struct world {
 	const struct project *pr;
-	int width, height, value[NFRAME][2];	/* uniforms */
+	int width, height, value[NFRAME][2]; /* uniforms */
 	int order[NPASS], position[NPASS], is_reached[NPASS];
 	int has_previous_reader[NPASS], mips[NPASS];
 	int nframe, nnode;
 	/* Truth: what is painted, whatever the recipes. */
 	struct picture picture[NODES];
-	int storage[NODES];		/* behind each node */
+	int storage[NODES]; /* behind each node */
 	/* Recipes. */
-	int recipe[NODES], same[NODES];	/* same: the first equal node */
-	int plain[NODES];		/* of the recipes without aliases */
+	int recipe[NODES], same[NODES]; /* same: the first equal node */
+	int plain[NODES];               /* of the recipes without aliases */
 	int plain_found[NODES], plain_end[NFRAME];
-	int found[NODES], written[NODES];	/* versions of the buffer */
-	int writer_found[NODES];	/* nodes, or NONE */
+	int found[NODES], written[NODES]; /* versions of the buffer */
+	int writer_found[NODES];          /* nodes, or NONE */
 	int version_end[NFRAME], writer_end[NFRAME];
-	int maker_end[NFRAME];		/* the writer itself, not its first equal */
-	int is_drawn[NODES];		/* in this run; of the first equal nodes */
+	int maker_end[NFRAME]; /* the writer itself, not its first equal */
+	int is_drawn[NODES];   /* in this run; of the first equal nodes */
 	int is_planned[NODES], is_wanted[NODES], is_half[NODES];
-	int version_is_wanted[NODES];	/* that a node writes */
+	int version_is_wanted[NODES]; /* that a node writes */
 };
 
 static int node_of(const struct world *w, int p, int t)
@@ -613,8 +632,7 @@ static void size_of(const struct world *w, int p, int *width, int *height)
 	const struct pass *pass = &w->pr->pass[p];
 
 	*width = pass->kind == CUBEMAP ? 1024 : pass->width ? pass->width : w->width;
-	*height = pass->kind == CUBEMAP ? 1024 : pass->height ? pass->height :
-		w->height;
+	*height = pass->kind == CUBEMAP ? 1024 : pass->height ? pass->height : w->height;
 }
 
 static void find_order(struct world *w)
@@ -627,8 +645,8 @@ static void find_order(struct world *w)
 			int waits = is_out[p];
 			for (int c = 0; c < NCHANNEL; c++) {
 				const struct input *in = &pr->pass[p].input[c];
-				waits |= in->source != NONE &&
-					!in->is_previous && !is_out[in->source];
+				waits |= in->source != NONE && !in->is_previous &&
+				    !is_out[in->source];
 			}
 			if (waits)
 				continue;
@@ -697,12 +715,14 @@ static void paint(struct world *w, int p, int t)
 			v += pass->storage == STORAGE_READ ? s : 0;
 			for (int c = 0; c < NCHANNEL; c++) {
 				const struct input *in = &pass->input[c];
-				int from = in->source == NONE ? NONE : node_of(w,
-					in->source, in->is_previous ? t - 1 : t);
+				int from = in->source == NONE
+				    ? NONE
+				    : node_of(w, in->source, in->is_previous ? t - 1 : t);
 				if (in->is_read && from != NONE)
-					v += (3 + 2 * c) * w->picture[from].value[
-						in->output][is_array_of_one(pass)
-						? 0 : x];
+					v += (3 + 2 * c) *
+					    w->picture[from]
+						.value[in->output]
+						      [is_array_of_one(pass) ? 0 : x];
 			}
 			v += pass->accumulates ? 2 * now.value[0][x] : 0;
 			v %= 251;
@@ -717,7 +737,7 @@ static void paint(struct world *w, int p, int t)
 }
 
 static void world_init(struct world *w, const struct project *pr, const struct trace *t,
-	int nframe)
+    int nframe)
 {
 	memset(w, 0, sizeof *w);
 	w->pr = pr;
@@ -726,8 +746,8 @@ static void world_init(struct world *w, const struct project *pr, const struct t
 	w->nframe = nframe;
 	w->nnode = nframe * pr->npass;
 	for (int f = 0; f < nframe; f++) {
-		w->value[f][0] = pr->has_step && f >= pr->step_frame ?
-			pr->step_value : pr->uniform[0];
+		w->value[f][0] =
+		    pr->has_step && f >= pr->step_frame ? pr->step_value : pr->uniform[0];
 		w->value[f][1] = t->has_set ? t->set : pr->uniform[1];
 	}
 	find_order(w);
@@ -746,8 +766,8 @@ static void add_number(struct buf *b, int format, float v)
 	if (format == RGBA8) {
 		buf_addch(b, (char)(int)v);
 	} else if (format == RGBA16F) {
-		uint32_t half = v == 0 ? 0 : ((bits >> 23) - 112) << 10 |
-			(bits >> 13 & 0x3ff);
+		uint32_t half =
+		    v == 0 ? 0 : ((bits >> 23) - 112) << 10 | (bits >> 13 & 0x3ff);
 		buf_addch(b, (char)(half & 0xff));
 		buf_addch(b, (char)(half >> 8));
 	} else {
@@ -765,8 +785,8 @@ static void hash_output(const struct world *w, int n, int k, struct sha256 *out)
 
 	size_of(w, p, &width, &height);
 	for (int x = 0; x < width; x++) {
-		float on = w->picture[n].is_drawn[x & 1] ?
-			format == RGBA8 ? 255.0f : 1.0f : 0.0f;
+		float on = w->picture[n].is_drawn[x & 1] ? format == RGBA8 ? 255.0f : 1.0f
+							 : 0.0f;
 		float texel[4] = { (float)w->picture[n].value[k][x & 1], on, 0, on };
 		for (int c = 0; c < nchannel; c++)
 			add_number(&row_bytes, format, texel[c]);
@@ -804,35 +824,34 @@ static void write_static(const struct world *w, int p, struct buf *b)
 
 	write_shader(w->pr, pass, 1, b);
 	buf_addf(b, "|%d %dx%d %d", pass->kind, pass->width, pass->height,
-		pass->iterations);
+	    pass->iterations);
 	for (int k = 0; k < pass->noutput; k++)
 		buf_addf(b, " f%d", pass->format[k]);
 	for (int c = 0; c < NCHANNEL; c++)
 		if (pass->input[c].is_read && pass->input[c].source != NONE)
 			buf_addf(b, " c%d %d %d", c, pass->input[c].filter,
-				pass->input[c].wrap);
+			    pass->input[c].wrap);
 }
 
 static void write_channel(const struct world *w, const struct input *in, int t,
-	const int *recipe, struct buf *b)
+    const int *recipe, struct buf *b)
 {
 	const struct pass *source = &w->pr->pass[in->source];
 	int from = node_of(w, in->source, in->is_previous ? t - 1 : t);
 	int width, height;
 
 	buf_addf(b, " cube%d output%d mips%d", source->kind == CUBEMAP, in->output,
-		w->mips[in->source] >> in->output & 1);
+	    w->mips[in->source] >> in->output & 1);
 	size_of(w, in->source, &width, &height);
 	if (from == NONE)
 		buf_addf(b, " zeros %dx%d format %d", width, height,
-			source->format[in->output]);
+		    source->format[in->output]);
 	else
 		buf_addf(b, " %d", recipe[from]);
 }
 
 /* The recipe of a node over recipes and versions of its inputs. */
-static int write_recipe(const struct world *w, int n, const int *recipe,
-	const int *found)
+static int write_recipe(const struct world *w, int n, const int *recipe, const int *found)
 {
 	int p = pass_of(w, n), t = n / w->pr->npass, width, height;
 	const struct pass *pass = &w->pr->pass[p];
@@ -883,7 +902,7 @@ static int find_recipe(const struct world *w, int n)
 		return alias_of(recipe);
 	if (alias_of(plain) != plain || product_of(plain, 0) != MAP_NONE ||
 	    (w->pr->pass[pass_of(w, n)].storage == STORAGE_WRITE &&
-	    product_of(version_number("after", plain), 0) != MAP_NONE))
+		product_of(version_number("after", plain), 0) != MAP_NONE))
 		return alias_of(plain);
 	return alias_of(recipe);
 }
@@ -902,8 +921,7 @@ static void find_recipes(struct world *w)
 		w->recipe[n] = NONE;
 		w->same[n] = n;
 		if (w->is_reached[p]) {
-			w->plain[n] = write_recipe(w, n, w->plain,
-				w->plain_found);
+			w->plain[n] = write_recipe(w, n, w->plain, w->plain_found);
 			w->recipe[n] = find_recipe(w, n);
 			for (int o = 0; o < n && w->same[n] == n; o++)
 				/* One texture has mips, or has none. */
@@ -912,8 +930,7 @@ static void find_recipes(struct world *w)
 					w->same[n] = w->same[o];
 			if (w->pr->pass[p].storage == STORAGE_WRITE) {
 				version = version_number("after", w->recipe[n]);
-				plain_version = version_number("after",
-					w->plain[n]);
+				plain_version = version_number("after", w->plain[n]);
 				writer = w->same[n];
 				maker = n;
 			}
@@ -970,7 +987,7 @@ static void plan_version(struct world *w, int version, int writer)
 
 /* Calls each with what a draw takes: a node, or the storage it finds. */
 static void each_taken(struct world *w, int n, void (*node)(struct world *w, int from),
-	void (*version)(struct world *w, int version, int writer))
+    void (*version)(struct world *w, int version, int writer))
 {
 	int p = pass_of(w, n), t = n / w->pr->npass;
 	const struct pass *pass = &w->pr->pass[p];
@@ -978,8 +995,7 @@ static void each_taken(struct world *w, int n, void (*node)(struct world *w, int
 	for (int c = 0; c < NCHANNEL; c++) {
 		const struct input *in = &pass->input[c];
 		if (in->is_read && in->source != NONE)
-			node(w, node_of(w, in->source,
-				in->is_previous ? t - 1 : t));
+			node(w, node_of(w, in->source, in->is_previous ? t - 1 : t));
 	}
 	if (history_of(pass))
 		node(w, node_of(w, p, t - history_of(pass)));
@@ -1000,8 +1016,7 @@ static int is_pair(const struct world *w, int p)
 {
 	const struct pass *pass = &w->pr->pass[p];
 
-	return w->has_previous_reader[p] ||
-		(pass->hole != NONE && pass->kind == BUFFER);
+	return w->has_previous_reader[p] || (pass->hole != NONE && pass->kind == BUFFER);
 }
 
 static void plan(struct world *w, const int *is_asked)
@@ -1036,8 +1051,7 @@ static void plan(struct world *w, const int *is_asked)
 static void bind(const struct world *w, int n)
 {
 	if (w->plain[n] != w->recipe[n] && alias_of(w->plain[n]) == w->plain[n])
-		map_put(&aliases, &w->plain[n], sizeof w->plain[n],
-			(size_t)w->recipe[n]);
+		map_put(&aliases, &w->plain[n], sizeof w->plain[n], (size_t)w->recipe[n]);
 }
 
 static void bind_like(const struct world *w, int n)
@@ -1108,7 +1122,7 @@ static int is_taken(const struct world *w, int p)
 	for (int q = 0; q < w->pr->npass; q++)
 		for (int c = 0; c < NCHANNEL && w->is_reached[q]; c++)
 			taken |= w->pr->pass[q].input[c].is_read &&
-				w->pr->pass[q].input[c].source == p;
+			    w->pr->pass[q].input[c].source == p;
 	return taken;
 }
 
@@ -1125,18 +1139,18 @@ static int find_twin(const struct world *w, int n)
 	for (size_t i = 0; i < nrow; i++) {
 		int other = alias_of(row[i].recipe), is_same = 1;
 		if (row[i].pass != p || row[i].frame != n / w->pr->npass ||
-		    row[i].shape != shape_number ||
-		    row[i].recipe == w->recipe[n] || other == w->recipe[n])
+		    row[i].shape != shape_number || row[i].recipe == w->recipe[n] ||
+		    other == w->recipe[n])
 			continue;
 		for (int k = 0; k < pass->noutput; k++) {
 			size_t theirs = product_of(other, k);
-			is_same &= theirs != MAP_NONE &&
-				theirs == product_of(w->recipe[n], k);
+			is_same &=
+			    theirs != MAP_NONE && theirs == product_of(w->recipe[n], k);
 		}
 		if (pass->storage == STORAGE_WRITE) {
 			size_t theirs = product_of(version_number("after", other), 0);
-			is_same &= theirs != MAP_NONE &&
-				theirs == product_of(w->written[n], 0);
+			is_same &=
+			    theirs != MAP_NONE && theirs == product_of(w->written[n], 0);
 		}
 		/* Of several the last used, by the second: anyone. */
 		is_ambiguous |= is_same && twin != NONE && twin != other;
@@ -1205,8 +1219,8 @@ static int bundle_number(const struct world *w, const struct trace *t, int frame
 	/* Sources of all passes are in the document, reached or not. */
 	for (int p = 0; p < w->pr->npass; p++)
 		write_shader(w->pr, &w->pr->pass[p], 0, &b);
-	buf_addf(&b, "|%d %dx%d %d %d %d", frame, t->width, t->height,
-		t->intermediates, w->value[frame][0], w->value[frame][1]);
+	buf_addf(&b, "|%d %dx%d %d %d %d", frame, t->width, t->height, t->intermediates,
+	    w->value[frame][0], w->value[frame][1]);
 	for (int p = 0; p < w->pr->npass; p++)
 		buf_addf(&b, " %d", w->plain[node_of(w, p, frame)]);
 	buf_addf(&b, " %d", w->plain_end[frame]);
@@ -1234,7 +1248,7 @@ static void bundle_name(int trace, int frame, char out[64])
 
 /* What a trace sets to the default is as good as not set. */
 static int same_variant(const struct project *pr, const struct trace *a,
-	const struct trace *b)
+    const struct trace *b)
 {
 	int x = a->has_set ? a->set : pr->uniform[1];
 	int y = b->has_set ? b->set : pr->uniform[1];
@@ -1244,7 +1258,7 @@ static int same_variant(const struct project *pr, const struct trace *a,
 
 /* Marks the frames whose bundles are not what is on record. */
 static int find_asked(const struct project *pr, const struct world *w, const int *is_in,
-	int is_asked[NFRAME])
+    int is_asked[NFRAME])
 {
 	int n = 0;
 
@@ -1254,8 +1268,9 @@ static int find_asked(const struct project *pr, const struct world *w, const int
 			int t = pr->trace[i].frame[f];
 			char name[64];
 			bundle_name(i, t, name);
-			if (!with_always && map_gets(&bundles, name) ==
-			    (size_t)bundle_number(w, &pr->trace[i], t))
+			if (!with_always &&
+			    map_gets(&bundles, name) ==
+				(size_t)bundle_number(w, &pr->trace[i], t))
 				continue;
 			is_asked[t] = 1;
 			n++;
@@ -1306,8 +1321,9 @@ static int run_variant(const struct project *pr, const int *is_in, const struct 
 		for (int f = 0; is_in[i] && f < pr->trace[i].nframe; f++) {
 			char name[64];
 			bundle_name(i, pr->trace[i].frame[f], name);
-			map_puts(&bundles, name, (size_t)bundle_number(&w,
-				&pr->trace[i], pr->trace[i].frame[f]));
+			map_puts(&bundles, name,
+			    (size_t)bundle_number(&w, &pr->trace[i],
+				pr->trace[i].frame[f]));
 		}
 	return ndraw;
 }
@@ -1322,8 +1338,8 @@ static int oracle_run(const struct project *pr)
 		if (!pr->trace[i].is_on || is_done[i])
 			continue;
 		for (int j = i; j < NTRACE; j++)
-			if (pr->trace[j].is_on && same_variant(pr, &pr->trace[i],
-			    &pr->trace[j]))
+			if (pr->trace[j].is_on &&
+			    same_variant(pr, &pr->trace[i], &pr->trace[j]))
 				is_in[j] = is_done[j] = 1;
 		ndraw += run_variant(pr, is_in, &pr->trace[i]);
 	}
@@ -1351,7 +1367,8 @@ static const char *stbuild;
 static int capture(const char *dir, const char *option)
 {
 	char *command = xasprintf("exec '%s' -C '%s' capture --json %s >'%s.out' "
-		"2>'%s.err' </dev/null", stbuild, dir, option, dir, dir);
+				  "2>'%s.err' </dev/null",
+	    stbuild, dir, option, dir, dir);
 	char *out = xasprintf("%s.out", dir);
 	struct buf text = BUF_INIT;
 	struct err err = ERR_INIT;
@@ -1364,8 +1381,7 @@ static int capture(const char *dir, const char *option)
 	if (status == 0 && n)
 		ndraw = n->valueint;
 	else
-		complain("capture in %s ended with %d: %s", dir, status,
-			buf_str(&text));
+		complain("capture in %s ended with %d: %s", dir, status, buf_str(&text));
 	cJSON_Delete(json);
 	buf_release(&text);
 	free(command);
@@ -1377,7 +1393,8 @@ static int capture(const char *dir, const char *option)
 static void expect_quiet(const char *dir)
 {
 	char *command = xasprintf("exec '%s' -C '%s' -q >'%s.out' 2>&1 "
-		"</dev/null", stbuild, dir, dir);
+				  "</dev/null",
+	    stbuild, dir, dir);
 	int status = system(command);
 
 	if (status != 0)
@@ -1431,8 +1448,8 @@ static void check_objects(void)
 		sha256_hex(&sha, hex);
 		char *path = xasprintf("now/.stbuild/objects/%.2s/%s", hex, hex + 2);
 		if (fs_exists(path) != (int)objects.entry[i].value)
-			complain("object %s is %s", hex, fs_exists(path) ?
-				"there" : "missing");
+			complain("object %s is %s", hex,
+			    fs_exists(path) ? "there" : "missing");
 		free(path);
 	}
 }
@@ -1459,8 +1476,7 @@ static void delete_objects(void)
 			char hex[SHA256_HEX + 1];
 			memcpy(sha.byte, objects.entry[k].key, SHA256_SIZE);
 			sha256_hex(&sha, hex);
-			if (strncmp(hex, name, 2) == 0 &&
-			    strcmp(hex + 2, name + 3) == 0)
+			if (strncmp(hex, name, 2) == 0 && strcmp(hex + 2, name + 3) == 0)
 				objects.entry[k].value = 0;
 		}
 	}
@@ -1477,7 +1493,7 @@ static void delete_bundles(const struct project *pr)
 				continue;
 			bundle_name(i, pr->trace[i].frame[f], name);
 			char *path = xasprintf("now/target/traces/%s.sttrace%s", name,
-				chance(50) ? "" : "/final.png");
+			    chance(50) ? "" : "/final.png");
 			must(fs_remove(path, &err), &err);
 			map_puts(&bundles, name, (size_t)-2);
 			free(path);
@@ -1543,8 +1559,7 @@ static const char *edit(struct project *pr, const char **option)
 		return "a format";
 	case 14:
 		if (p->kind != IMAGE && p->kind != CUBEMAP) {
-			p->width = p->width && p->kind == BUFFER ? 0 :
-				2 + 2 * under(4);
+			p->width = p->width && p->kind == BUFFER ? 0 : 2 + 2 * under(4);
 			p->height = p->width ? 1 + under(4) : 0;
 		}
 		return "a pass's size";
@@ -1670,7 +1685,7 @@ static int round_of(uint64_t number, int is_verbose)
 		check(pr, option, is_known);
 		if (failures > 0) {
 			fprintf(stderr, "edit %d, %s: ORACLE_SEED=%llu ORACLE_ROUNDS=1\n",
-				i, what, (unsigned long long)number);
+			    i, what, (unsigned long long)number);
 			show_manifest(pr);
 			return -1;
 		}

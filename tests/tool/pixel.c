@@ -25,8 +25,7 @@ static int print_png(const char *path, long x, long y)
 	}
 	image.format = PNG_FORMAT_RGBA;
 	if (x >= (long)image.width || y >= (long)image.height) {
-		fprintf(stderr, "%s is %ux%u\n", path, image.width,
-			image.height);
+		fprintf(stderr, "%s is %ux%u\n", path, image.width, image.height);
 		png_image_free(&image);
 		return 1;
 	}
@@ -51,15 +50,15 @@ static int print_float(const char *path, long width, long x, long y)
 		perror(path);
 		return 1;
 	}
-	int ok = x < width && !fseek(file, (y * width + x) * 16, SEEK_SET)
-		&& fread(texel, sizeof texel, 1, file) == 1;
+	int ok = x < width && !fseek(file, (y * width + x) * 16, SEEK_SET) &&
+	    fread(texel, sizeof texel, 1, file) == 1;
 	fclose(file);
 	if (!ok) {
 		fprintf(stderr, "%s: no texel %ld %ld\n", path, x, y);
 		return 1;
 	}
 	printf("%.9g %.9g %.9g %.9g\n", (double)texel[0], (double)texel[1],
-		(double)texel[2], (double)texel[3]);
+	    (double)texel[2], (double)texel[3]);
 	return 0;
 }
 

@@ -23,12 +23,12 @@ int main(int argc, char **argv)
 		.file = xcalloc((size_t)argc, sizeof *row.file),
 	};
 	for (int i = 3; i < argc; i++)
-		row.file[row.nfile++] = (struct bundle_file) {
+		row.file[row.nfile++] = (struct bundle_file){
 			.key = argv[i],
 			.path = argv[i],
 		};
-	int failed = store_open(argv[1], STORE_BUILD, "record", &store, &err)
-		|| store_add_bundle(store, &row, &err);
+	int failed = store_open(argv[1], STORE_BUILD, "record", &store, &err) ||
+	    store_add_bundle(store, &row, &err);
 	if (failed)
 		fprintf(stderr, "record: %s\n", err.message);
 	store_close(store);

@@ -15,9 +15,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: sql DATABASE STATEMENT\n");
 		return 2;
 	}
-	if (sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READWRITE, NULL) ==
-	    SQLITE_OK && sqlite3_exec(db, argv[2], NULL, NULL, NULL) ==
-	    SQLITE_OK) {
+	if (sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+	    sqlite3_exec(db, argv[2], NULL, NULL, NULL) == SQLITE_OK) {
 		printf("%d\n", sqlite3_changes(db));
 		status = 0;
 	} else {

@@ -84,12 +84,12 @@ static void print_item(const struct doc *doc, const cJSON *item)
 		putchar('}');
 		break;
 	case DOC_DATE:
-		printf("{\"type\":\"%s\",\"value\":\"%s\"}",
-			date_type(item->valuestring), item->valuestring);
+		printf("{\"type\":\"%s\",\"value\":\"%s\"}", date_type(item->valuestring),
+		    item->valuestring);
 		break;
 	case DOC_INTEGER:
 		printf("{\"type\":\"integer\",\"value\":\"%lld\"}",
-			doc_integer(doc, item));
+		    doc_integer(doc, item));
 		break;
 	case DOC_FLOAT:
 		printf("{\"type\":\"float\",\"value\":\"");
@@ -98,7 +98,7 @@ static void print_item(const struct doc *doc, const cJSON *item)
 		break;
 	case DOC_BOOL:
 		printf("{\"type\":\"bool\",\"value\":\"%s\"}",
-			cJSON_IsTrue(item) ? "true" : "false");
+		    cJSON_IsTrue(item) ? "true" : "false");
 		break;
 	case DOC_NULL:
 		BUG("TOML has no null");
@@ -128,8 +128,8 @@ static char *plain_date(const char *s)
 			buf_addch(&out, 'Z');
 			break;
 		} else {
-			buf_addch(&out, s[i] == ' ' ? 'T'
-				: (char)toupper((unsigned char)s[i]));
+			buf_addch(&out,
+			    s[i] == ' ' ? 'T' : (char)toupper((unsigned char)s[i]));
 			i++;
 		}
 	}
@@ -140,7 +140,8 @@ static char *plain_date(const char *s)
 static int same_string(const char *got, const char *want)
 {
 	for (; *got && *want; got++, want++) {
-		if (strncmp(got, "\xc0\x80", 2) == 0 && strncmp(want, "\xee\x80\x80", 3) == 0)
+		if (strncmp(got, "\xc0\x80", 2) == 0 &&
+		    strncmp(want, "\xee\x80\x80", 3) == 0)
 			got++, want += 2;
 		else if (*got != *want)
 			return 0;
@@ -148,29 +149,29 @@ static int same_string(const char *got, const char *want)
 	return *got == *want;
 }
 
-static int same_scalar(const struct doc *doc, const cJSON *item,
-	const char *type, const char *want)
+static int same_scalar(const struct doc *doc, const cJSON *item, const char *type,
+    const char *want)
 {
 	char number[32];
 	switch (doc_mark(doc, item)->kind) {
 	case DOC_STRING:
-		return strcmp(type, "string") == 0
-			&& same_string(item->valuestring, want);
+		return strcmp(type, "string") == 0 &&
+		    same_string(item->valuestring, want);
 	case DOC_INTEGER:
 		snprintf(number, sizeof number, "%lld", doc_integer(doc, item));
 		return strcmp(type, "integer") == 0 && strcmp(number, want) == 0;
 	case DOC_FLOAT: {
 		double v = strtod(want, NULL);
-		return strcmp(type, "float") == 0 && (v == item->valuedouble
-			|| (isnan(v) && isnan(item->valuedouble)));
+		return strcmp(type, "float") == 0 &&
+		    (v == item->valuedouble || (isnan(v) && isnan(item->valuedouble)));
 	}
 	case DOC_BOOL:
-		return strcmp(type, "bool") == 0
-			&& strcmp(want, cJSON_IsTrue(item) ? "true" : "false") == 0;
+		return strcmp(type, "bool") == 0 &&
+		    strcmp(want, cJSON_IsTrue(item) ? "true" : "false") == 0;
 	case DOC_DATE: {
 		char *a = plain_date(item->valuestring), *b = plain_date(want);
-		int is_same = strcmp(type, date_type(item->valuestring)) == 0
-			&& strcmp(a, b) == 0;
+		int is_same =
+		    strcmp(type, date_type(item->valuestring)) == 0 && strcmp(a, b) == 0;
 		free(a);
 		free(b);
 		return is_same;
@@ -181,7 +182,7 @@ static int same_scalar(const struct doc *doc, const cJSON *item,
 }
 
 static int compare(const struct doc *doc, const char *where, const cJSON *item,
-	const cJSON *want)
+    const cJSON *want)
 {
 	enum doc_kind kind = doc_mark(doc, item)->kind;
 	if (kind == DOC_ARRAY) {
@@ -206,13 +207,15 @@ static int compare(const struct doc *doc, const char *where, const cJSON *item,
 			if (compare(doc, a->string, a, b))
 				return 1;
 		}
-		return n == cJSON_GetArraySize(want) && cJSON_IsObject(want) ? 0
-			: differs(where, "a table", "more keys");
+		return n == cJSON_GetArraySize(want) && cJSON_IsObject(want)
+		    ? 0
+		    : differs(where, "a table", "more keys");
 	}
 	if (!cJSON_IsString(type) || !cJSON_IsString(value))
 		return differs(where, "a scalar", "something else");
-	return same_scalar(doc, item, type->valuestring, value->valuestring) ? 0
-		: differs(where, "another value", value->valuestring);
+	return same_scalar(doc, item, type->valuestring, value->valuestring)
+	    ? 0
+	    : differs(where, "another value", value->valuestring);
 }
 
 /* Our JSON reader takes no NUL: \u0000 becomes \ue000, but not \\u0000. */
@@ -227,8 +230,7 @@ static void hide_nuls(char *text)
 	}
 }
 
-static int compare_file(const struct doc *doc, const char *path,
-	struct err *err)
+static int compare_file(const struct doc *doc, const char *path, struct err *err)
 {
 	struct buf text = BUF_INIT;
 	cJSON *want = NULL;

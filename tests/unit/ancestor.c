@@ -10,75 +10,74 @@
 #include "util/mem.h"
 #include "test.h"
 
-static const char skeleton[] =
-	"format = 1\n"
-	"[project]\n"
-	"name = \"p\"\n"
-	"#project\n"
-	"[render]\n"
-	"#render\n"
-	"[shader]\n"
-	"#shader\n"
-	"[[uniform]]\n"
-	"name = \"gain\"\n"
-	"type = \"float\"\n"
-	"default = 1\n"
-	"#uniform\n"
-	"[[uniform]]\n"
-	"name = \"count\"\n"
-	"type = \"int\"\n"
-	"default = 3\n"
-	"#int\n"
-	"[[uniform]]\n"
-	"name = \"on\"\n"
-	"type = \"bool\"\n"
-	"default = true\n"
-	"#bool\n"
-	"[[uniform]]\n"
-	"name = \"tint\"\n"
-	"type = \"vec3\"\n"
-	"default = [0, 0.5, 1]\n"
-	"#vec3\n"
-	"[[asset]]\n"
-	"name = \"tex\"\n"
-	"kind = \"texture\"\n"
-	"path = \"a.png\"\n"
-	"[[asset]]\n"
-	"name = \"sky\"\n"
-	"kind = \"cubemap\"\n"
-	"path = \"sky.png\"\n"
-	"[[asset]]\n"
-	"name = \"film\"\n"
-	"kind = \"video\"\n"
-	"path = \"film.mp4\"\n"
-	"[[pass]]\n"
-	"name = \"sim\"\n"
-	"kind = \"compute\"\n"
-	"source = \"sim.comp\"\n"
-	"width = 64\n"
-	"height = 32\n"
-	"#sim\n"
-	"[[pass]]\n"
-	"name = \"buf\"\n"
-	"kind = \"buffer\"\n"
-	"source = \"buf.frag\"\n"
-	"#buf\n"
-	"[[pass]]\n"
-	"name = \"env\"\n"
-	"kind = \"cubemap\"\n"
-	"source = \"env.frag\"\n"
-	"#env\n"
-	"[[pass]]\n"
-	"name = \"song\"\n"
-	"kind = \"sound\"\n"
-	"source = \"song.frag\"\n"
-	"#song\n"
-	"[[pass]]\n"
-	"name = \"img\"\n"
-	"kind = \"image\"\n"
-	"source = \"img.frag\"\n"
-	"#img\n"
-	"#more\n";
+static const char skeleton[] = "format = 1\n"
+			       "[project]\n"
+			       "name = \"p\"\n"
+			       "#project\n"
+			       "[render]\n"
+			       "#render\n"
+			       "[shader]\n"
+			       "#shader\n"
+			       "[[uniform]]\n"
+			       "name = \"gain\"\n"
+			       "type = \"float\"\n"
+			       "default = 1\n"
+			       "#uniform\n"
+			       "[[uniform]]\n"
+			       "name = \"count\"\n"
+			       "type = \"int\"\n"
+			       "default = 3\n"
+			       "#int\n"
+			       "[[uniform]]\n"
+			       "name = \"on\"\n"
+			       "type = \"bool\"\n"
+			       "default = true\n"
+			       "#bool\n"
+			       "[[uniform]]\n"
+			       "name = \"tint\"\n"
+			       "type = \"vec3\"\n"
+			       "default = [0, 0.5, 1]\n"
+			       "#vec3\n"
+			       "[[asset]]\n"
+			       "name = \"tex\"\n"
+			       "kind = \"texture\"\n"
+			       "path = \"a.png\"\n"
+			       "[[asset]]\n"
+			       "name = \"sky\"\n"
+			       "kind = \"cubemap\"\n"
+			       "path = \"sky.png\"\n"
+			       "[[asset]]\n"
+			       "name = \"film\"\n"
+			       "kind = \"video\"\n"
+			       "path = \"film.mp4\"\n"
+			       "[[pass]]\n"
+			       "name = \"sim\"\n"
+			       "kind = \"compute\"\n"
+			       "source = \"sim.comp\"\n"
+			       "width = 64\n"
+			       "height = 32\n"
+			       "#sim\n"
+			       "[[pass]]\n"
+			       "name = \"buf\"\n"
+			       "kind = \"buffer\"\n"
+			       "source = \"buf.frag\"\n"
+			       "#buf\n"
+			       "[[pass]]\n"
+			       "name = \"env\"\n"
+			       "kind = \"cubemap\"\n"
+			       "source = \"env.frag\"\n"
+			       "#env\n"
+			       "[[pass]]\n"
+			       "name = \"song\"\n"
+			       "kind = \"sound\"\n"
+			       "source = \"song.frag\"\n"
+			       "#song\n"
+			       "[[pass]]\n"
+			       "name = \"img\"\n"
+			       "kind = \"image\"\n"
+			       "source = \"img.frag\"\n"
+			       "#img\n"
+			       "#more\n";
 
 #define INPUT "[[pass.input]]\nchannel = 0\n"
 #define STORE "[[pass.storage]]\nbinding = 0\nname = \"s\"\n"
@@ -101,8 +100,9 @@ static const struct row rows[] = {
 	{ 2, 0, "format = 1", "format = 1.0" },
 	{ 2, 0, "format = 1", "" },
 	{ 3, 0, "name = \"p\"", "name = \" \"" },
-	{ 3, 1, "#project", "author = \"\"\ndescription = \"d\"\nsource_url = \"u\"\n"
-		"source_id = \"i\"" },
+	{ 3, 1, "#project",
+	    "author = \"\"\ndescription = \"d\"\nsource_url = \"u\"\n"
+	    "source_id = \"i\"" },
 	{ 3, 0, "#project", "author = 1" },
 	{ 4, 1, "#render", "width = 1\nheight = 1" },
 	{ 4, 1, "#render", "width = 16384\nheight = 16384" },
@@ -196,10 +196,12 @@ static const struct row rows[] = {
 	{ 12, 0, "#img", "format = \"rgba16f\"" },
 	{ 12, 0, "#env", "format = \"rgba16f\"" },
 	{ 12, 0, "#buf", "format = \"RGBA32F\"" },
-	{ 13, 1, "#buf", "extra_outputs = [\"r32f\", \"r32f\", \"r32f\", \"r32f\", "
-		"\"r32f\", \"rg32f\", \"rgba32f\"]" },
-	{ 13, 0, "#buf", "extra_outputs = [\"r32f\", \"r32f\", \"r32f\", \"r32f\", "
-		"\"r32f\", \"rg32f\", \"rgba32f\", \"r32f\"]" },
+	{ 13, 1, "#buf",
+	    "extra_outputs = [\"r32f\", \"r32f\", \"r32f\", \"r32f\", "
+	    "\"r32f\", \"rg32f\", \"rgba32f\"]" },
+	{ 13, 0, "#buf",
+	    "extra_outputs = [\"r32f\", \"r32f\", \"r32f\", \"r32f\", "
+	    "\"r32f\", \"rg32f\", \"rgba32f\", \"r32f\"]" },
 	{ 13, 1, "#img", "extra_outputs = []" },
 	{ 13, 0, "#img", "extra_outputs = [\"r32f\"]" },
 	{ 13, 0, "#env", "extra_outputs = [\"r32f\"]" },
@@ -223,10 +225,12 @@ static const struct row rows[] = {
 	{ 16, 1, "#env", STORE "size = 16" },
 	{ 16, 0, "#sim", STORE "size = 4\n" STORE "size = 4" },
 	{ 16, 0, "#sim", "[[pass.storage]]\nbinding = -1\nname = \"s\"\nsize = 4" },
-	{ 16, 1, "#sim", "[[pass.storage]]\nbinding = 4294967295\nname = \"s\"\n"
-		"size = 4" },
-	{ 16, 0, "#sim", "[[pass.storage]]\nbinding = 4294967296\nname = \"s\"\n"
-		"size = 4" },
+	{ 16, 1, "#sim",
+	    "[[pass.storage]]\nbinding = 4294967295\nname = \"s\"\n"
+	    "size = 4" },
+	{ 16, 0, "#sim",
+	    "[[pass.storage]]\nbinding = 4294967296\nname = \"s\"\n"
+	    "size = 4" },
 	{ 16, 0, "#sim", "[[pass.storage]]\nbinding = 0\nname = \" \"\nsize = 4" },
 	/* Inputs; kinds are found out. */
 	{ 17, 1, "#img", INPUT "source = \"tex\"" },
@@ -240,7 +244,8 @@ static const struct row rows[] = {
 	{ 17, 1, "#img", "[[pass.input]]\nchannel = 15\nsource = \"tex\"" },
 	{ 17, 0, "#img", "[[pass.input]]\nchannel = 16\nsource = \"tex\"" },
 	{ 17, 0, "#img", INPUT "source = \"tex\"\n" INPUT "source = \"sky\"" },
-	{ 17, 1, "#img", INPUT "source = \"buf\"\nfilter = \"mipmap\"\nwrap = \"clamp\"" },
+	{ 17, 1, "#img",
+	    INPUT "source = \"buf\"\nfilter = \"mipmap\"\nwrap = \"clamp\"" },
 	{ 17, 0, "#img", INPUT "source = \"buf\"\nfilter = \"trilinear\"" },
 	{ 17, 0, "#img", INPUT "source = \"buf\"\nwrap = \"mirror\"" },
 	{ 17, 0, "#img", INPUT "source = \"buf\"\noutput = 256" },
@@ -268,8 +273,9 @@ static const struct row rows[] = {
 	{ 22, 0, "#more", "[preset.x]\nrender_scale = 12.81" },
 	{ 22, 0, "#more", "[preset.x]\nrender_scale = 0" },
 	{ 22, 0, "#more", "[preset.x]\nrender_scale = inf" },
-	{ 22, 1, "#more", "[preset.\"x y\".pass.sim]\nwidth = 1\nheight = 16384\n"
-		"iterations = 4096\nlocal_size = [1024, 1, 1]" },
+	{ 22, 1, "#more",
+	    "[preset.\"x y\".pass.sim]\nwidth = 1\nheight = 16384\n"
+	    "iterations = 4096\nlocal_size = [1024, 1, 1]" },
 	{ 22, 0, "#more", "[preset.x.pass.sim]\nwidth = 1" },
 	{ 22, 0, "#more", "[preset.x.pass.sim]\nwidth = 1\nheight = 16385" },
 	{ 22, 0, "#more", "[preset.x.pass.sim]\niterations = 4097" },
@@ -287,23 +293,28 @@ static const struct row rows[] = {
 	{ 24, 0, "#more", TEST "width = 4\nassert_no_nan = true" },
 	{ 24, 1, "#more", TEST "width = 1\nheight = 16384\nassert_no_nan = true" },
 	{ 24, 0, "#more", TEST "width = 1\nheight = 16385\nassert_no_nan = true" },
-	{ 24, 0, "#more", TEST "width = 1\nheight = 1\nresolutions = [[1, 1]]\n"
-		"assert_no_nan = true" },
-	{ 24, 1, "#more", TEST "resolutions = [[1, 1], [16384, 2]]\nassert_no_nan = true" },
+	{ 24, 0, "#more",
+	    TEST "width = 1\nheight = 1\nresolutions = [[1, 1]]\n"
+		 "assert_no_nan = true" },
+	{ 24, 1, "#more",
+	    TEST "resolutions = [[1, 1], [16384, 2]]\nassert_no_nan = true" },
 	{ 24, 0, "#more", TEST "resolutions = [[1, 16385]]\nassert_no_nan = true" },
 	{ 24, 0, "#more", TEST "assert_no_nan = true\n" TEST "assert_no_inf = true" },
 	{ 25, 1, "#more", TEST "reference = \"r.png\"\ntolerance = 0" },
-	{ 25, 1, "#more", TEST "reference = \"r.png\"\ntolerance = 1\nmin_rmse = 0\n"
-		"max_rmse = 1" },
+	{ 25, 1, "#more",
+	    TEST "reference = \"r.png\"\ntolerance = 1\nmin_rmse = 0\n"
+		 "max_rmse = 1" },
 	{ 25, 0, "#more", TEST "reference = \"r.png\"\ntolerance = 1.01" },
 	{ 25, 0, "#more", TEST "reference = \"r.png\"\ntolerance = -0.01" },
 	{ 25, 0, "#more", TEST "reference = \"r.png\"\nframes = [1, 2]" },
 	{ 25, 0, "#more", TEST "reference = \"r.png\"\nresolutions = [[1, 1], [2, 2]]" },
 	{ 25, 0, "#more", TEST "reference = \"../r.png\"" },
-	{ 25, 0, "#more", TEST "reference = \"r.png\"\n[test.reference_uniforms]\n"
-		"gain = 1" },
-	{ 25, 1, "#more", TEST "max_rmse = 0.5\nframes = [1, 2]\n"
-		"[test.reference_uniforms]\ngain = 1" },
+	{ 25, 0, "#more",
+	    TEST "reference = \"r.png\"\n[test.reference_uniforms]\n"
+		 "gain = 1" },
+	{ 25, 1, "#more",
+	    TEST "max_rmse = 0.5\nframes = [1, 2]\n"
+		 "[test.reference_uniforms]\ngain = 1" },
 	{ 25, 0, "#more", TEST "min_rmse = 0.5\nassert_no_nan = true" },
 	{ 25, 0, "#more", TEST "reference = \"r.png\"\nmin_rmse = 0.5\nmax_rmse = 0.4" },
 	{ 25, 0, "#more", TEST "reference = \"r.png\"\nmax_rmse = 1.5" },
@@ -315,17 +326,21 @@ static const struct row rows[] = {
 	{ 25, 0, "#more", TEST "mean_range = [0]" },
 	{ 25, 0, "#more", TEST "pass = \"song\"\nassert_no_nan = true" },
 	{ 25, 1, "#more", TEST "pass = \"env\"\nassert_no_nan = true" },
-	{ 25, 1, "#more", TEST "pass = \"sim\"\nresolutions = [[1, 1], [2, 2]]\n"
-		"assert_resolution_independent = true" },
-	{ 25, 0, "#more", TEST "pass = \"buf\"\nresolutions = [[1, 1], [2, 2]]\n"
-		"assert_resolution_independent = true" },
-	{ 25, 0, "#more", TEST "pass = \"sim\"\nresolutions = [[1, 1]]\n"
-		"assert_resolution_independent = true" },
+	{ 25, 1, "#more",
+	    TEST "pass = \"sim\"\nresolutions = [[1, 1], [2, 2]]\n"
+		 "assert_resolution_independent = true" },
+	{ 25, 0, "#more",
+	    TEST "pass = \"buf\"\nresolutions = [[1, 1], [2, 2]]\n"
+		 "assert_resolution_independent = true" },
+	{ 25, 0, "#more",
+	    TEST "pass = \"sim\"\nresolutions = [[1, 1]]\n"
+		 "assert_resolution_independent = true" },
 	{ 25, 1, "#more", TEST "max_gpu_ms = 0\n[test.max_pass_gpu_ms]\nsim = 0.5" },
 	{ 25, 0, "#more", TEST "max_gpu_ms = -1" },
 	{ 25, 0, "#more", TEST "[test.max_pass_gpu_ms]\nnobody = 0.5" },
-	{ 25, 1, "#more", TEST "assert_state_roundtrip = true\n[test.uniforms]\n"
-		"gain = 0.5\ncount = 4\non = false\ntint = [1, 1, 1]" },
+	{ 25, 1, "#more",
+	    TEST "assert_state_roundtrip = true\n[test.uniforms]\n"
+		 "gain = 0.5\ncount = 4\non = false\ntint = [1, 1, 1]" },
 	{ 25, 0, "#more", TEST "assert_no_nan = true\n[test.uniforms]\nnobody = 1" },
 	/* A number is of the type that its uniform has. */
 	{ 26, 1, "#more", TEST "assert_no_nan = true\n[test.uniforms]\ngain = 1" },
@@ -342,8 +357,7 @@ static char *replaced(const char *text, const char *find, const char *with)
 	const char *at = strstr(text, find);
 	if (!at)
 		BUG("no '%s' in the skeleton", find);
-	return xasprintf("%.*s%s%s", (int)(at - text), text, with,
-		at + strlen(find));
+	return xasprintf("%.*s%s%s", (int)(at - text), text, with, at + strlen(find));
 }
 
 static int load_text(const char *text, struct manifest *m, struct errs *errs)
@@ -368,13 +382,12 @@ static void check_rows(void)
 		int rc = load_text(text, &m, &errs);
 		if (!CHECK_INT(rc == 0, rows[i].loads))
 			fprintf(stderr, "\trule %d: %s\n\t%s\n", rows[i].rule,
-				rows[i].with, errs.nerr ? errs.err[0].message
-				: "it loads");
+			    rows[i].with, errs.nerr ? errs.err[0].message : "it loads");
 		CHECK(rc == 0 || errs.nerr > 0);
 		/* It is the rule that refuses, and not the reader of TOML. */
 		if (rc && !CHECK(errs.nerr && errs.err[0].key))
 			fprintf(stderr, "\trule %d: %s\n\t%s\n", rows[i].rule,
-				rows[i].with, errs.err[0].message);
+			    rows[i].with, errs.err[0].message);
 		if (rc == 0)
 			manifest_release(&m);
 		errs_release(&errs);
@@ -423,10 +436,10 @@ static void check_defaults(void)
 	struct manifest m;
 	struct errs errs = ERRS_INIT;
 	char *text = replaced(skeleton, "#img",
-		INPUT "source = \"buf\"\n"
-		"[[pass.input]]\nchannel = 1\nsource = \"sky\"\n"
-		"[[pass.input]]\nchannel = 2\nsource = \"keyboard\"\n"
-		"[[pass.input]]\nchannel = 3\nsource = \"env\"");
+	    INPUT "source = \"buf\"\n"
+		  "[[pass.input]]\nchannel = 1\nsource = \"sky\"\n"
+		  "[[pass.input]]\nchannel = 2\nsource = \"keyboard\"\n"
+		  "[[pass.input]]\nchannel = 3\nsource = \"env\"");
 	if (CHECK(!load_text(text, &m, &errs))) {
 		const struct pass *img = &m.pass[m.image];
 		CHECK_INT(m.width, 1280);

@@ -15,7 +15,7 @@ static const struct args_option global[] = {
 	{ 'q', NULL, ARGS_FLAG, &got.quiet, 0, 0, NULL, "ask only" },
 	{ 'C', "directory", ARGS_STRING, &got.dir, 0, 0, "DIR", "go there" },
 	{ 'j', "jobs", ARGS_OPTINT, &got.jobs, 1, 64, "N", "workers" },
-	{ 0 }
+	{ 0 },
 };
 
 static const struct args_option command[] = {
@@ -23,7 +23,7 @@ static const struct args_option command[] = {
 	{ 0, "frame", ARGS_INT, &got.frame, 0, 1e9, "N", "the frame" },
 	{ 'r', "fps", ARGS_NUMBER, &got.fps, 0.001, 1000, "R", "the rate" },
 	{ 0, "offset", ARGS_INT, &got.frame, 0, 0, "N", "unbounded" },
-	{ 0 }
+	{ 0 },
 };
 
 static struct args_list operand;
@@ -42,7 +42,7 @@ static void forget(void)
 static int parse(const char *line)
 {
 	static char words[256];
-	char *argv[32] = { (char []) { "stbuild" } };
+	char *argv[32] = { (char[]){ "stbuild" } };
 	int argc = 1;
 	forget();
 	strcpy(words, line);
@@ -114,8 +114,9 @@ static void optional_values(void)
 
 static void refuses(void)
 {
-	check_refused("--fraem 1", "unknown option '--fraem', "
-		"did you mean '--frame'?");
+	check_refused("--fraem 1",
+	    "unknown option '--fraem', "
+	    "did you mean '--frame'?");
 	check_refused("--zzzzzz=1", "unknown option '--zzzzzz'");
 	check_refused("-x", "unknown option '-x'");
 	check_refused("-kx", "unknown option '-x' in '-kx'");
@@ -124,12 +125,11 @@ static void refuses(void)
 	check_refused("-C", "option '-C' needs a value (DIR)");
 	check_refused("--frame=", "option '--frame': '' is not a whole number");
 	check_refused("--frame 1x", "option '--frame': '1x' is not a whole number");
-	check_refused("--frame -1",
-		"--frame: -1 is out of range (0 to 1000000000)");
+	check_refused("--frame -1", "--frame: -1 is out of range (0 to 1000000000)");
 	check_refused("--frame 99999999999999999999",
-		"--frame: 99999999999999999999 is out of range (0 to 1000000000)");
+	    "--frame: 99999999999999999999 is out of range (0 to 1000000000)");
 	check_refused("--offset 99999999999999999999",
-		"--offset: 99999999999999999999 is out of range");
+	    "--offset: 99999999999999999999 is out of range");
 	check_refused("--fps nan", "option '--fps': 'nan' is not a number");
 	check_refused("--fps 0x10", "option '--fps': '0x10' is not a number");
 	check_refused("--fps 1e999", "--fps: 1e999 is out of range");

@@ -66,7 +66,9 @@ static void tames(void)
 {
 	struct buf b = BUF_INIT;
 	buf_tame(&b);
-	buf_addstr(&b, "a\033[2J\t\x7f\n\xc2\x9b" "31m \xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x98\x80");
+	buf_addstr(&b,
+	    "a\033[2J\t\x7f\n\xc2\x9b"
+	    "31m \xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x98\x80");
 	buf_tame(&b);
 	CHECK_STR(b.data, "a?[2J\t?\n??31m \xc3\xa9 \xe6\x97\xa5 \xf0\x9f\x98\x80");
 	buf_release(&b);

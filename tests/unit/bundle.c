@@ -28,17 +28,17 @@ static void put(const char *name, const char *text)
 }
 
 static const char trace_text[] =
-	"{\"format\": 1, \"cli_version\": \"0.1\", \"project\": \"p\","
-	" \"preset\": null, \"width\": 4, \"height\": 2, \"fps\": 60,"
-	" \"frame\": 3, \"time\": 0.05, \"uniforms\": {\"a\": 0.1},"
-	" \"resolved_manifest\": {\"format\": 1, \"trace\": [],"
-	" \"render\": {\"width\": 4}},"
-	" \"source_sha256\": {\"image\": \"00\"}, \"asset_sha256\": {},"
-	" \"pass_timings\": [{\"name\": \"image\", \"width\": 4,"
-	" \"height\": 2, \"gpu_nanoseconds\": 12}],"
-	" \"graph_diagnostics\": [], \"state_header\": {},"
-	" \"synchronization\": {\"runtime\": \"x\"}, \"git\": null,"
-	" \"tool\": \"stbuild\"}";
+    "{\"format\": 1, \"cli_version\": \"0.1\", \"project\": \"p\","
+    " \"preset\": null, \"width\": 4, \"height\": 2, \"fps\": 60,"
+    " \"frame\": 3, \"time\": 0.05, \"uniforms\": {\"a\": 0.1},"
+    " \"resolved_manifest\": {\"format\": 1, \"trace\": [],"
+    " \"render\": {\"width\": 4}},"
+    " \"source_sha256\": {\"image\": \"00\"}, \"asset_sha256\": {},"
+    " \"pass_timings\": [{\"name\": \"image\", \"width\": 4,"
+    " \"height\": 2, \"gpu_nanoseconds\": 12}],"
+    " \"graph_diagnostics\": [], \"state_header\": {},"
+    " \"synchronization\": {\"runtime\": \"x\"}, \"git\": null,"
+    " \"tool\": \"stbuild\"}";
 
 static cJSON *trace_json(void)
 {
@@ -49,8 +49,7 @@ static cJSON *trace_json(void)
 }
 
 /* Writes a bundle of three files, one by each way. */
-static int write_bundle(const char *path, const char *picture,
-	struct err *err)
+static int write_bundle(const char *path, const char *picture, struct err *err)
 {
 	struct bundle_writer w;
 	struct bundle_stream *s;
@@ -62,15 +61,13 @@ static int write_bundle(const char *path, const char *picture,
 	sha256_of("copied", 6, &sha);
 	if (bundle_begin(path, 0, &w, err) < 0)
 		goto out;
-	CHECK(!bundle_add(&w, "final_image", "final.png", picture,
-		strlen(picture), err));
-	CHECK(!bundle_begin_file(&w, "pass:a:output:0:raw",
-		"passes/a-output-0.rgba32f", &s, err));
+	CHECK(!bundle_add(&w, "final_image", "final.png", picture, strlen(picture), err));
+	CHECK(!bundle_begin_file(&w, "pass:a:output:0:raw", "passes/a-output-0.rgba32f",
+	    &s, err));
 	CHECK(!bundle_write(s, "01234567", 8, err));
 	CHECK(!bundle_write(s, "89", 2, err));
 	CHECK(!bundle_end_file(s, err));
-	CHECK(!bundle_add_copy(&w, "state", "state.ststate", from, &sha, 6,
-		err));
+	CHECK(!bundle_add_copy(&w, "state", "state.ststate", from, &sha, 6, err));
 	rc = bundle_finish(&w, json, NULL, NULL, err);
 out:
 	cJSON_Delete(json);
@@ -98,8 +95,7 @@ static void test_write_and_read(void)
 	struct errs errs = ERRS_INIT;
 	struct bundle b;
 	struct buf out = BUF_INIT;
-	char *path = at("deep/er/a.sttrace/"), *json = at(
-		"deep/er/a.sttrace/trace.json");
+	char *path = at("deep/er/a.sttrace/"), *json = at("deep/er/a.sttrace/trace.json");
 	CHECK(!write_bundle(path, "first", &err));
 	/* Again, over what stands there. */
 	CHECK(!write_bundle(path, "second", &err));
@@ -142,9 +138,15 @@ static void test_targets(void)
 {
 	struct err err = ERR_INIT;
 	struct bundle_writer w;
-	struct { const char *name; int is_refused; } row[] = {
-		{ "file", 1 }, { "folder", 1 }, { "link", 1 }, { "empty", 0 },
-		{ "new", 0 }
+	struct {
+		const char *name;
+		int is_refused;
+	} row[] = {
+		{ "file", 1 },
+		{ "folder", 1 },
+		{ "link", 1 },
+		{ "empty", 0 },
+		{ "new", 0 },
 	};
 	char *folder = at("folder"), *empty = at("empty"), *link = at("link");
 	CHECK(!mkdir(folder, 0777) && !mkdir(empty, 0777));
@@ -195,15 +197,13 @@ static void test_leftovers(void)
 	if (!pid)
 		_exit(0);
 	CHECK(waitpid(pid, NULL, 0) == pid);
-	char *dead = xasprintf("%s/left/.stbuild-%ld-0.sttrace.tmp", root,
-		(long)pid);
-	char *other = xasprintf("%s/left/.stbuild-%ld-0.sttrace.tmp.x", root,
-		(long)pid);
-	char *alive = xasprintf("%s/left/.stbuild-%ld-9999.sttrace.tmp", root,
-		(long)getppid());
+	char *dead = xasprintf("%s/left/.stbuild-%ld-0.sttrace.tmp", root, (long)pid);
+	char *other = xasprintf("%s/left/.stbuild-%ld-0.sttrace.tmp.x", root, (long)pid);
+	char *alive =
+	    xasprintf("%s/left/.stbuild-%ld-9999.sttrace.tmp", root, (long)getppid());
 	char *path = at("left/a.sttrace");
-	CHECK(!fs_mkdirs(dead, &err) && !fs_mkdirs(other, &err)
-		&& !fs_mkdirs(alive, &err));
+	CHECK(
+	    !fs_mkdirs(dead, &err) && !fs_mkdirs(other, &err) && !fs_mkdirs(alive, &err));
 	CHECK(!bundle_begin(path, 0, &w, &err));
 	CHECK(!fs_exists(dead));
 	CHECK(fs_exists(other));
@@ -298,21 +298,30 @@ static char *replaced(const char *text, const char *from, const char *to)
 	const char *p = strstr(text, from);
 	if (!CHECK(p != NULL))
 		return xstrdup(text);
-	return xasprintf("%.*s%s%s", (int)(p - text), text, to,
-		p + strlen(from));
+	return xasprintf("%.*s%s%s", (int)(p - text), text, to, p + strlen(from));
 }
 
 static void test_hostile(void)
 {
 	static const char *const path[] = {
-		"/etc/passwd", "../x", "a/../x", "a/..", "..", ".", "", "a//b",
-		"./a", "a/"
+		"/etc/passwd",
+		"../x",
+		"a/../x",
+		"a/..",
+		"..",
+		".",
+		"",
+		"a//b",
+		"./a",
+		"a/",
 	};
-	static const struct { const char *from, *to, *says; } row[] = {
+	static const struct {
+		const char *from, *to, *says;
+	} row[] = {
 		{ "\"format\": 1, \"c", "\"format\": 2, \"c", "format" },
 		{ "\"format\": 1, \"c", "\"format\": \"1\", \"c", "format" },
 		{ "\"width\": 4, \"height\": 2, \"fps\"",
-			"\"width\": 99999, \"height\": 2, \"fps\"", "16384" },
+		    "\"width\": 99999, \"height\": 2, \"fps\"", "16384" },
 		{ "\"fps\": 60", "\"fps\": 0", "fps" },
 		{ "\"frame\": 3", "\"frame\": -1", "frame" },
 		{ "\"frame\": 3", "\"frame\": 3.5", "integer" },
@@ -320,21 +329,21 @@ static void test_hostile(void)
 		{ "\"uniforms\": {\"a\": 0.1}", "\"uniforms\": []", "uniforms" },
 		{ "{\"image\": \"00\"}", "{\"image\": 0}", "image" },
 		{ "\"gpu_nanoseconds\": 12", "\"x\": 12", "gpu_nanoseconds" },
-		{ "\"graph_diagnostics\": []", "\"graph_diagnostics\": [1]",
-			"object" },
+		{ "\"graph_diagnostics\": []", "\"graph_diagnostics\": [1]", "object" },
 		{ "\"project\": \"p\",", "", "project" },
 		{ "\"path\": \"f\"", "\"path\": 1", "string" },
 		{ "\"bytes\": 1", "\"bytes\": -1", "bytes" },
 		{ "e3b0", "E3B0", "hexadecimal" },
-		{ "e3b0", "e3", "hexadecimal" }
+		{ "e3b0", "e3", "hexadecimal" },
 	};
 	struct err err = ERR_INIT;
 	char *dir = at("c.sttrace"), *good, *message;
 	CHECK(!fs_mkdirs(dir, &err));
 	free(dir);
-	good = replaced(trace_text, "\"git\": null", "\"artifacts\": {\"x\": {"
-		"\"path\": \"f\", \"bytes\": 1, \"sha256\": \"e3b0c44298fc1c149"
-		"afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}}");
+	good = replaced(trace_text, "\"git\": null",
+	    "\"artifacts\": {\"x\": {"
+	    "\"path\": \"f\", \"bytes\": 1, \"sha256\": \"e3b0c44298fc1c149"
+	    "afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}}");
 	CHECK_INT(open_text(good, NULL), 0);
 	for (size_t i = 0; i < sizeof path / sizeof path[0]; i++) {
 		char *to = xasprintf("\"path\": \"%s\"", path[i]);
@@ -368,14 +377,16 @@ static void test_hostile(void)
 		free(text);
 	}
 	free(good);
-	CHECK(bundle_open("/nonexistent/x", &(struct bundle) { 0 }, &err) < 0);
+	CHECK(bundle_open("/nonexistent/x", &(struct bundle){ 0 }, &err) < 0);
 	err_release(&err);
 }
 
 static void test_stem(void)
 {
 	char *taken[8];
-	static const struct { const char *name, *stem; } row[] = {
+	static const struct {
+		const char *name, *stem;
+	} row[] = {
 		{ "buffer-a", "buffer-a" },
 		{ "Buffer A", "Buffer-A" },
 		{ "Buffer/A", "Buffer-A-2" },
@@ -383,7 +394,7 @@ static void test_stem(void)
 		{ "--x y_z--", "x-y_z" },
 		{ "\xc3\xa4\xe2\x82\xac", "pass" },
 		{ "a\xc3\xa4z", "a-z" },
-		{ "..", "pass-2" }
+		{ "..", "pass-2" },
 	};
 	for (size_t i = 0; i < 8; i++) {
 		taken[i] = bundle_stem(row[i].name, taken, i);
@@ -403,7 +414,8 @@ static void stable_of(const char *text, struct sha256 *out)
 {
 	struct err err = ERR_INIT;
 	struct artifact a[2] = {
-		{ "b", "x", 1, { { 1 } } }, { "a", "y", 2, { { 2 } } }
+		{ "b", "x", 1, { { 1 } } },
+		{ "a", "y", 2, { { 2 } } },
 	};
 	cJSON *json = NULL;
 	if (CHECK(!json_parse("t", text, strlen(text), &json, &err)))
@@ -414,14 +426,15 @@ static void stable_of(const char *text, struct sha256 *out)
 
 static void test_ids(void)
 {
-	static const char base[] = "{\"a\": 1, \"b\": {\"c\": [1, \"x\"]},"
-		" \"git\": 1, \"resolved_manifest\": {\"trace\": 1, \"r\": 2}}";
+	static const char base[] =
+	    "{\"a\": 1, \"b\": {\"c\": [1, \"x\"]},"
+	    " \"git\": 1, \"resolved_manifest\": {\"trace\": 1, \"r\": 2}}";
 	static const char *const same[] = {
 		"{\"b\":{\"c\":[1.0,\"x\"]},\"a\":1e0,"
 		"\"resolved_manifest\":{\"r\":2,\"trace\":7}}",
 		"{\"a\": 1, \"b\": {\"c\": [1, \"x\"]}, \"pass_timings\": [3],"
 		" \"artifacts\": {}, \"resolved_manifest\": {\"r\": 2,"
-		" \"test\": [], \"store\": {}, \"project\": {\"name\": 1}}}"
+		" \"test\": [], \"store\": {}, \"project\": {\"name\": 1}}}",
 	};
 	static const char *const other[] = {
 		"{\"a\": 2, \"b\": {\"c\": [1, \"x\"]},"
@@ -437,7 +450,7 @@ static void test_ids(void)
 		"{\"a\": true, \"b\": {\"c\": [1, \"x\"]},"
 		" \"resolved_manifest\": {\"r\": 2}}",
 		"{\"a\": 1, \"b\": {\"c\": [1, \"x\"]}, \"trace\": 1,"
-		" \"resolved_manifest\": {\"r\": 2}}"
+		" \"resolved_manifest\": {\"r\": 2}}",
 	};
 	struct sha256 want = { { 0 } }, got = { { 0 } };
 	stable_of(base, &want);
@@ -454,7 +467,7 @@ static void test_ids(void)
 	struct artifact a[3] = {
 		{ "final_image", "x", 1, { { 1 } } },
 		{ "state", "y", 2, { { 2 } } },
-		{ "project_sttf", "z", 3, { { 3 } } }
+		{ "project_sttf", "z", 3, { { 3 } } },
 	};
 	struct artifact b[3] = { a[2], a[1], a[0] };
 	b[0].sha.byte[0] = 9;
@@ -470,13 +483,14 @@ static void test_ids(void)
 
 static void test_print(void)
 {
-	static const char text[] = "{\"z\":[1,2.5,-0.1,1e-7,1280,1e+300],"
-		"\"a\":{\"y\":\"\\\"\\\\\\n\\u0001\xc3\xa4/\",\"b\":[]},"
-		"\"m\":[{\"k\":true},null,false]}";
+	static const char text[] =
+	    "{\"z\":[1,2.5,-0.1,1e-7,1280,1e+300],"
+	    "\"a\":{\"y\":\"\\\"\\\\\\n\\u0001\xc3\xa4/\",\"b\":[]},"
+	    "\"m\":[{\"k\":true},null,false]}";
 	static const char sorted[] =
-		"{\"a\":{\"b\":[],\"y\":\"\\\"\\\\\\n\\u0001\xc3\xa4/\"},"
-		"\"m\":[{\"k\":true},null,false],"
-		"\"z\":[1,2.5,-0.1,1e-07,1280,1e+300]}";
+	    "{\"a\":{\"b\":[],\"y\":\"\\\"\\\\\\n\\u0001\xc3\xa4/\"},"
+	    "\"m\":[{\"k\":true},null,false],"
+	    "\"z\":[1,2.5,-0.1,1e-07,1280,1e+300]}";
 	struct err err = ERR_INIT;
 	struct buf out = BUF_INIT;
 	cJSON *json = NULL, *again = NULL;

@@ -27,24 +27,35 @@ struct made {
 	int has_intermediates;
 };
 
-static const struct made plain = { .source = "11", .speed = "1",
-	.identity = "d", .has_intermediates = 1 };
+static const struct made plain = { .source = "11",
+	.speed = "1",
+	.identity = "d",
+	.has_intermediates = 1 };
 
 static void write_bundle(const char *name, const struct made *m)
 {
 	struct err err = ERR_INIT;
 	struct bundle_writer w;
 	struct buf state_file = BUF_INIT, png = BUF_INIT;
-	struct state state = { .version = 4, .project = xstrdup("p"),
-		.width = 2, .height = 2, .fps = 60, .time = 0.05, .frame = 3 };
+	struct state state = { .version = 4,
+		.project = xstrdup("p"),
+		.width = 2,
+		.height = 2,
+		.fps = 60,
+		.time = 0.05,
+		.frame = 3 };
 	state.buffer = xcalloc(1, sizeof *state.buffer);
-	state.buffer[state.nbuffer++] = (struct state_buffer) {
-		.name = xstrdup("a"), .width = 2, .height = 2,
+	state.buffer[state.nbuffer++] = (struct state_buffer){ .name = xstrdup("a"),
+		.width = 2,
+		.height = 2,
 		.format = FORMAT_RGBA32F };
 	state.storage = xcalloc(1, sizeof *state.storage);
-	state.storage[state.nstorage++] = (struct state_storage) {
-		.name = xstrdup("s"), .bytes = 4 };
-	char *path = at(name), *text = xasprintf("{\"format\": 1, "
+	state.storage[state.nstorage++] =
+	    (struct state_storage){ .name = xstrdup("s"), .bytes = 4 };
+	char
+	    *path = at(name),
+	    *text = xasprintf(
+		"{\"format\": 1, "
 		"\"cli_version\": \"0\", \"project\": \"p\", \"preset\": null, "
 		"\"width\": 2, \"height\": 2, \"fps\": 60, \"frame\": 3, "
 		"\"time\": 0.05, \"uniforms\": {\"speed\": %s}, "
@@ -64,18 +75,17 @@ static void write_bundle(const char *name, const struct made *m)
 	CHECK(!state_begin(&state, &state_file, &err));
 	buf_add(&state_file, m->a, sizeof m->a);
 	buf_add(&state_file, m->s, sizeof m->s);
-	CHECK(!bundle_add(&w, "state", "state.ststate", state_file.data,
-		state_file.len, &err));
+	CHECK(!bundle_add(&w, "state", "state.ststate", state_file.data, state_file.len,
+	    &err));
 	CHECK(!png_encode(m->rgb, 2, 2, &png, &err));
-	CHECK(!bundle_add(&w, "final_image", "final.png", png.data, png.len,
-		&err));
+	CHECK(!bundle_add(&w, "final_image", "final.png", png.data, png.len, &err));
 	if (m->has_intermediates) {
-		CHECK(!bundle_add(&w, "pass:a:output:0:raw", "passes/a0",
-			m->a, sizeof m->a, &err));
-		CHECK(!bundle_add(&w, "pass:a:output:1:raw", "passes/a1",
-			m->extra, sizeof m->extra, &err));
-		CHECK(!bundle_add(&w, "pass:a:face:py:raw", "passes/apy",
-			m->face, sizeof m->face, &err));
+		CHECK(!bundle_add(&w, "pass:a:output:0:raw", "passes/a0", m->a,
+		    sizeof m->a, &err));
+		CHECK(!bundle_add(&w, "pass:a:output:1:raw", "passes/a1", m->extra,
+		    sizeof m->extra, &err));
+		CHECK(!bundle_add(&w, "pass:a:face:py:raw", "passes/apy", m->face,
+		    sizeof m->face, &err));
 	}
 	CHECK(!bundle_finish(&w, json, NULL, NULL, &err));
 	cJSON_Delete(json);
@@ -86,8 +96,7 @@ static void write_bundle(const char *name, const struct made *m)
 	free(path);
 }
 
-static void open_both(struct diff *d, const struct made *a,
-	const struct made *b)
+static void open_both(struct diff *d, const struct made *a, const struct made *b)
 {
 	struct err err = ERR_INIT;
 	char *x = at("a.sttrace"), *y = at("b.sttrace");
@@ -121,8 +130,7 @@ static void finds_first(void)
 		CHECK(d.first->a == 0 && d.first->b == 51);
 		CHECK_INT(d.first->npixel, 2);
 		CHECK(d.first->max == 51);
-		CHECK(fabs(d.first->rmse - sqrt((51 * 51 + 100) / 12.0) / 255)
-			< 1e-12);
+		CHECK(fabs(d.first->rmse - sqrt((51 * 51 + 100) / 12.0) / 255) < 1e-12);
 	}
 	diff_close(&d);
 
@@ -212,8 +220,8 @@ static void compares_files(void)
 	struct err err = ERR_INIT;
 	struct diff d;
 	struct buf png = BUF_INIT;
-	const uint8_t wide[] = { 0, 0, 0, 0, 0, 0, 0, 0, 100, 0, 0, 0,
-		0, 0, 0, 0, 50, 0 };
+	const uint8_t wide[] = { 0, 0, 0, 0, 0, 0, 0, 0, 100, 0, 0, 0, 0, 0, 0, 0, 50,
+		0 };
 	struct picture both;
 	char *bundle = at("a.sttrace"), *file = at("f.png"), *other = at("g.png");
 
@@ -223,16 +231,15 @@ static void compares_files(void)
 	write_bundle("a.sttrace", &plain);
 	CHECK(!diff_open(bundle, file, &d, &err));
 	CHECK(!d.is_equal && d.npart == 1 && !d.ncause);
-	CHECK(d.first && !d.first->name && d.first->x == 0
-		&& d.first->y == 0 && d.first->channel == 2);
+	CHECK(d.first && !d.first->name && d.first->x == 0 && d.first->y == 0 &&
+	    d.first->channel == 2);
 	/* Amplified so that 100 is white; 50 is half of it. */
 	CHECK(picture_difference(&d.a.picture, &d.b.picture, &both) == 2.55);
 	CHECK(both.rgb[2] == 255 && both.rgb[10] == 128 && both.rgb[0] == 0);
 	picture_release(&both);
 	picture_side_by_side(&d.a.picture, &d.b.picture, &both);
 	CHECK(both.width == 6 && both.height == 2);
-	CHECK(both.rgb[2] == 0 && both.rgb[6 + 2] == 100
-		&& both.rgb[12 + 2] == 255);
+	CHECK(both.rgb[2] == 0 && both.rgb[6 + 2] == 100 && both.rgb[12 + 2] == 255);
 	picture_release(&both);
 	diff_close(&d);
 

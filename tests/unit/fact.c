@@ -22,8 +22,8 @@ static void set_value(struct facts *list, const char *name, uint32_t frame, floa
 	memcpy(&bits, &v, sizeof bits);
 	for (int i = 0; i < 4; i++)
 		bytes[1 + i] = (unsigned char)(bits >> 8 * i);
-	facts_add_bytes(list, frame == FACT_NONE && !*name ? FACT_MOUSE :
-		FACT_VALUE, name, frame, bytes, sizeof bytes);
+	facts_add_bytes(list, frame == FACT_NONE && !*name ? FACT_MOUSE : FACT_VALUE,
+	    name, frame, bytes, sizeof bytes);
 }
 
 static void add_uniform(struct facts *list, const char *name, float v)
@@ -39,7 +39,7 @@ static void add_uniform(struct facts *list, const char *name, float v)
 }
 
 static void add_bound(struct facts *list, uint32_t channel, int is_previous,
-	const char *pass)
+    const char *pass)
 {
 	struct buf b = BUF_INIT;
 
@@ -52,7 +52,7 @@ static void add_bound(struct facts *list, uint32_t channel, int is_previous,
 }
 
 static void add_storage(struct facts *list, uint32_t binding, unsigned size,
-	int is_written, const char *content)
+    int is_written, const char *content)
 {
 	struct buf b = BUF_INIT;
 
@@ -69,13 +69,13 @@ struct change {
 	const char *key, *tokens, *step, *tool, *driver, *version;
 	unsigned iterations, storage;
 	int filter, width;
-	float gain, gain_300;	/* 0: no step */
-	int later;		/* a step behind the frame */
+	float gain, gain_300; /* 0: no step */
+	int later;            /* a step behind the frame */
 	int image_reads_storage;
 };
 
-static const struct change plain = { "1", "aa", "one", "1", "1", "22.3.6", 1,
-	64, FILTER_LINEAR, 640, 0.5f, 0.7f, 0, 0 };
+static const struct change plain = { "1", "aa", "one", "1", "1", "22.3.6", 1, 64,
+	FILTER_LINEAR, 640, 0.5f, 0.7f, 0, 0 };
 
 static void fill(const struct change *c, struct record *a)
 {
@@ -104,12 +104,13 @@ static void fill(const struct change *c, struct record *a)
 		sha256_of(c->key, strlen(c->key), &a->pass[p].key);
 	f = &a->pass[SIM].fixed;
 	facts_add_text(f, FACT_TOKENS, "", FACT_NONE, c->tokens);
-	facts_add(f, &(struct fact){ FACT_FUNCTION, "step", 0,
-		(const unsigned char *)c->step, strlen(c->step), "sim.frag", 7 });
+	facts_add(f,
+	    &(struct fact){ FACT_FUNCTION, "step", 0, (const unsigned char *)c->step,
+		strlen(c->step), "sim.frag", 7 });
 	facts_add_size(f, FACT_OWN_SIZE, 0, 0);
 	facts_add_number(f, FACT_ITERATIONS, "", FACT_NONE, c->iterations);
-	facts_add_bytes(f, FACT_SAMPLER, "", 0, (unsigned char[]){
-		(unsigned char)c->filter, WRAP_REPEAT }, 2);
+	facts_add_bytes(f, FACT_SAMPLER, "", 0,
+	    (unsigned char[]){ (unsigned char)c->filter, WRAP_REPEAT }, 2);
 	facts_add_text(&a->pass[IMAGE].fixed, FACT_TOKENS, "", FACT_NONE, "bb");
 	facts_add_size(&a->pass[IMAGE].fixed, FACT_OWN_SIZE, 0, 0);
 	f = &a->pass[SIM].recipe;
@@ -157,21 +158,22 @@ static void expect(const struct change *was, const struct change *now, const cha
 	record_release(&b);
 }
 
-#define EXPECT(want, ...) do { \
-	struct change c = plain; \
-	c.key = "2"; \
-	c.__VA_ARGS__; \
-	expect(&plain, &c, want); \
-} while (0)
+#define EXPECT(want, ...) \
+	do { \
+		struct change c = plain; \
+		c.key = "2"; \
+		c.__VA_ARGS__; \
+		expect(&plain, &c, want); \
+	} while (0)
 
 static void follows_feedback(void)
 {
 	EXPECT("", key = "1");
 	EXPECT("timeline: uniform gain 0.7 -> 0.9 at frame 300 (pass sim)\n",
-		gain_300 = 0.9f);
+	    gain_300 = 0.9f);
 	/* A step that is gone leaves what was before it. */
 	EXPECT("timeline: uniform gain 0.7 -> 0.5 at frame 300 (pass sim)\n",
-		gain_300 = 0);
+	    gain_300 = 0);
 	EXPECT("uniform gain 0.5 -> 0.25 (pass sim)\n", gain = 0.25f);
 	/* Behind the frame, nothing counts. */
 	EXPECT("uniform gain none -> 0.9\n", key = "1", c.later = 1);
@@ -179,14 +181,13 @@ static void follows_feedback(void)
 
 static void names_fields(void)
 {
-	EXPECT("step() in sim.frag changed (pass sim)\n",
-		tokens = "ab", c.step = "two");
+	EXPECT("step() in sim.frag changed (pass sim)\n", tokens = "ab", c.step = "two");
 	EXPECT("the text of sim.frag was reordered (pass sim)\n", tokens = "ab");
 	EXPECT("iterations 1 -> 4 (pass sim)\n"
-		"sampler 0 linear, repeat -> nearest, repeat (pass sim)\n",
-		iterations = 4, c.filter = FILTER_NEAREST);
+	       "sampler 0 linear, repeat -> nearest, repeat (pass sim)\n",
+	    iterations = 4, c.filter = FILTER_NEAREST);
 	EXPECT("storage 2 'st' of 64 bytes -> 'st' of 128 bytes (pass sim)\n",
-		storage = 128);
+	    storage = 128);
 	/* One cause, two passes: once. */
 	EXPECT("size 640x360 -> 1280x360 (passes image, sim)\n", width = 1280);
 }
@@ -205,8 +206,7 @@ static void follows_storage(void)
 
 static void names_drivers(void)
 {
-	EXPECT("driver: Mesa 22.3.6 -> 23.1.0\n", version = "23.1.0",
-		c.driver = "2");
+	EXPECT("driver: Mesa 22.3.6 -> 23.1.0\n", version = "23.1.0", c.driver = "2");
 	EXPECT("driver: lib.a 1 -> 2\n", driver = "2");
 	EXPECT("stbuild 1 -> 2\n", key = "1", c.tool = "2");
 }
@@ -227,8 +227,10 @@ static void place(struct record *a, enum fact_kind kind, unsigned char byte)
 	/* All forms see the last bytes they have. */
 	memset(bytes + 1, byte, sizeof bytes - 1);
 	*a = (struct record){ .frame = 1 };
-	list = kind == FACT_IDENTITY ? &a->driver : kind == FACT_FILE ?
-		&a->files : is_setting ? &a->settings : NULL;
+	list = kind == FACT_IDENTITY ? &a->driver
+	    : kind == FACT_FILE      ? &a->files
+	    : is_setting             ? &a->settings
+				     : NULL;
 	if (list && kind != FACT_FILE && kind != FACT_IDENTITY) {
 		facts_add(list, &f);
 		return;
@@ -242,8 +244,7 @@ static void place(struct record *a, enum fact_kind kind, unsigned char byte)
 	}
 	/* Parts of a source count where the tokens differ. */
 	if (f.file[0] && (fact_flags(kind) & FACT_IS_PLACED))
-		facts_add_bytes(&a->pass[0].fixed, FACT_TOKENS, "", FACT_NONE,
-			&byte, 1);
+		facts_add_bytes(&a->pass[0].fixed, FACT_TOKENS, "", FACT_NONE, &byte, 1);
 	facts_add(list, &f);
 }
 

@@ -229,8 +229,7 @@ static void shares_memory(void)
 	if (!CHECK(fd >= 0))
 		return;
 	CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
-	unsigned char *p = mmap(NULL, 10000, PROT_READ | PROT_WRITE, MAP_SHARED,
-		fd, 0);
+	unsigned char *p = mmap(NULL, 10000, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (CHECK(p != MAP_FAILED)) {
 		CHECK_INT(p[9999], 0);
 		p[9999] = 7;

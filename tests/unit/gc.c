@@ -23,11 +23,11 @@ static int works(int rc)
 
 static int fails(int rc, const char *words)
 {
-	int holds = rc < 0 && err.message && err.status == STATUS_MACHINE
-		&& strstr(err.message, words);
+	int holds = rc < 0 && err.message && err.status == STATUS_MACHINE &&
+	    strstr(err.message, words);
 	if (!holds)
 		fprintf(stderr, "\tret %d: %s\n", rc,
-			err.message ? err.message : "(no message)");
+		    err.message ? err.message : "(no message)");
 	err_release(&err);
 	return holds;
 }
@@ -86,8 +86,7 @@ static struct store *fill(const char *dir, int n)
 {
 	struct store *s = open_store(dir, STORE_BUILD);
 	for (int i = 0; i < n; i++) {
-		struct product p = { .key = h(i), .size = SIZE,
-			.object = object(s, i) };
+		struct product p = { .key = h(i), .size = SIZE, .object = object(s, i) };
 		CHECK(works(store_add_product(s, &p, &err)));
 		if (i)
 			continue;
@@ -150,8 +149,7 @@ static void by_size(void)
 
 	/* What is kept stays though older. */
 	sha = name_of(1);
-	o = (struct gc_options) { .max_bytes = 2 * SIZE, .is_kept = keep,
-		.data = &sha };
+	o = (struct gc_options){ .max_bytes = 2 * SIZE, .is_kept = keep, .data = &sha };
 	CHECK(works(gc_run(s, &o, &r, &err)));
 	CHECK_STR(stored(s), "15");
 	CHECK_INT(r.nremoved, 3);
@@ -170,14 +168,15 @@ static void by_age(void)
 	struct gc_options o = { .max_age_s = 5 * STORE_DAY };
 	struct gc_result r;
 	char *text = xasprintf("UPDATE object SET used = %lld"
-		" - (id - 1) * 2 * 86400", (long long)store_now());
+			       " - (id - 1) * 2 * 86400",
+	    (long long)store_now());
 	change(s, text);
 	free(text);
 	CHECK(works(gc_run(s, &o, &r, &err)));
 	CHECK_INT(r.nremoved, 3);
 	CHECK_STR(stored(s), "012");
 	/* Without any limit nothing goes. */
-	o = (struct gc_options) { 0 };
+	o = (struct gc_options){ 0 };
 	CHECK(works(gc_run(s, &o, &r, &err)));
 	CHECK_INT(r.nremoved, 0);
 	CHECK_STR(stored(s), "012");
@@ -226,8 +225,8 @@ static void many_and_late(void)
 static void leftovers(void)
 {
 	struct store *s = fill("left", 2);
-	const char *name[] = { "left/tmp/123-4", "left/tmp/upgrade-v1",
-		"left/tmp/notes", "left/tmp/12-x", "left/objects/00/notes" };
+	const char *name[] = { "left/tmp/123-4", "left/tmp/upgrade-v1", "left/tmp/notes",
+		"left/tmp/12-x", "left/objects/00/notes" };
 	CHECK(works(fs_mkdirs("left/objects/00", &err)));
 	for (int i = 0; i < 5; i++)
 		CHECK(works(fs_write(name[i], "x", 1, 0, &err)));
@@ -265,8 +264,7 @@ static void old_rows(void)
 	struct sha256 a = h(0), b = h(70), c = h(71), d = h(72), out;
 	struct node_row node = { .pass = "image" };
 	struct program_row program = { .program_id = b, .driver = c };
-	struct history_row history = { .trace = "t", .variant = b,
-		.content_id = b };
+	struct history_row history = { .trace = "t", .variant = b, .content_id = b };
 	unsigned char oid[20] = "x";
 	const struct fs_stamp stamp = { 1, 2, 3, 4, 5 };
 	const struct tree_cache *cache = store_stat_cache(s);
@@ -285,18 +283,18 @@ static void old_rows(void)
 	CHECK(works(store_begin(s, &err)));
 	CHECK(works(store_commit(s, &err)));
 
-	static const char all[] = "SELECT (SELECT count(*) FROM node)"
-		" + (SELECT count(*) FROM alias)"
-		" + (SELECT count(*) FROM cost) + (SELECT count(*) FROM program)"
-		" + (SELECT count(*) FROM blob) + (SELECT count(*) FROM memo)"
-		" + (SELECT count(*) FROM stat)";
+	static const char all[] =
+	    "SELECT (SELECT count(*) FROM node)"
+	    " + (SELECT count(*) FROM alias)"
+	    " + (SELECT count(*) FROM cost) + (SELECT count(*) FROM program)"
+	    " + (SELECT count(*) FROM blob) + (SELECT count(*) FROM memo)"
+	    " + (SELECT count(*) FROM stat)";
 	struct gc_options o = { 0 };
 	struct gc_result r;
 	CHECK_INT(number(s, all), 9);
 	CHECK(works(gc_run(s, &o, &r, &err)));
 	CHECK_INT(number(s, all), 9);
-	const char *table[] = { "node", "alias", "cost", "program", "blob",
-		"memo" };
+	const char *table[] = { "node", "alias", "cost", "program", "blob", "memo" };
 	for (int i = 0; i < 6; i++) {
 		char *text = xasprintf("UPDATE %s SET used = 1", table[i]);
 		change(s, text);
@@ -344,8 +342,9 @@ static void check(void)
 	free(path);
 	change(s, "UPDATE object SET size = 5 WHERE id = 4");
 	object(s, 60);
-	change(s, "PRAGMA foreign_keys = OFF; INSERT INTO product"
-		" VALUES (zeroblob(32), 0, 12345, 0); PRAGMA foreign_keys = ON");
+	change(s,
+	    "PRAGMA foreign_keys = OFF; INSERT INTO product"
+	    " VALUES (zeroblob(32), 0, 12345, 0); PRAGMA foreign_keys = ON");
 	struct bundle_row bundle = { .path = "p" };
 	CHECK(works(store_add_bundle(s, &bundle, &err)));
 	change(s, "UPDATE bundle SET file = x'0102'");
@@ -404,8 +403,11 @@ static void add_history(struct store *s, int n)
 {
 	CHECK(works(store_begin(s, &err)));
 	for (int i = 0; i < n; i++) {
-		struct history_row row = { .trace = "t", .frame = i,
-			.variant = h(i), .content_id = h(i), .time = i };
+		struct history_row row = { .trace = "t",
+			.frame = i,
+			.variant = h(i),
+			.content_id = h(i),
+			.time = i };
 		CHECK(works(store_add_history(s, &row, &err)));
 	}
 	CHECK(works(store_commit(s, &err)));
@@ -421,12 +423,17 @@ static void damaged_database(void)
 	int n = 0;
 	add_history(s, 2000);
 	struct bundle_file file = { .key = "trace", .path = "trace.json" };
-	struct bundle_row bundle = { .path = "p", .trace = "t", .frame = 7,
-		.content_id = h(5), .file = &file, .nfile = 1 };
+	struct bundle_row bundle = { .path = "p",
+		.trace = "t",
+		.frame = 7,
+		.content_id = h(5),
+		.file = &file,
+		.nfile = 1 };
 	CHECK(works(store_add_bundle(s, &bundle, &err)));
 	/* A page of the history's middle. */
-	int64_t page = number(s, "SELECT rootpage FROM sqlite_master"
-		" WHERE name = 'history'");
+	int64_t page = number(s,
+	    "SELECT rootpage FROM sqlite_master"
+	    " WHERE name = 'history'");
 	store_close(s);
 	CHECK_INT(stat("damaged/stbuild.db", &st), 0);
 	char *junk = xcalloc(1, 4096);
@@ -436,12 +443,11 @@ static void damaged_database(void)
 	unsigned char root[4096];
 	CHECK_INT(pread(fd, root, 4096, (page - 1) * 4096), 4096);
 	int ncell = root[3] << 8 | root[4];
-	CHECK_INT(root[0], 5);	/* interior page of a table */
+	CHECK_INT(root[0], 5); /* interior page of a table */
 	CHECK(ncell > 4);
 	const unsigned char *pointer = root + 12 + 2 * (ncell / 2);
 	const unsigned char *cell = root + (pointer[0] << 8 | pointer[1]);
-	int64_t leaf = (int64_t)cell[0] << 24 | cell[1] << 16 | cell[2] << 8
-		| cell[3];
+	int64_t leaf = (int64_t)cell[0] << 24 | cell[1] << 16 | cell[2] << 8 | cell[3];
 	CHECK_INT(pwrite(fd, junk, 4096, (leaf - 1) * 4096), 4096);
 	close(fd);
 	free(junk);
@@ -451,7 +457,7 @@ static void damaged_database(void)
 	CHECK(r.nbad_row > 0);
 	CHECK_INT(r.nobject, 3);
 	CHECK(fails(store_each_history(s, "t", -1, count_history, &n, &err),
-		"stbuild fsck --repair"));
+	    "stbuild fsck --repair"));
 	store_close(s);
 	s = open_store("damaged", STORE_EXCLUSIVE);
 	CHECK(works(fsck_run(s, 1, &r, &err)));
@@ -479,11 +485,13 @@ static void damaged_database(void)
 	store_close(fill("damaged", 3));
 
 	/* No database at all: an exclusive store opens, to be mended. */
-	CHECK(works(fs_write("damaged/stbuild.db", "not a database, but longer"
-		" than the header of one, which has a hundred bytes at the front"
-		" and then some", 104, 0, &err)));
+	CHECK(works(fs_write("damaged/stbuild.db",
+	    "not a database, but longer"
+	    " than the header of one, which has a hundred bytes at the front"
+	    " and then some",
+	    104, 0, &err)));
 	CHECK(fails(store_open("damaged", STORE_BUILD, "x", &s, &err),
-		"stbuild fsck --repair"));
+	    "stbuild fsck --repair"));
 	s = open_store("damaged", STORE_EXCLUSIVE);
 	CHECK_STR(stored(s), "");
 	CHECK(fails(gc_run(s, &o, &g, &err), "is damaged"));
@@ -562,8 +570,10 @@ static void contents(void)
 	CHECK(works(store_each_content_object(s, &none, see_object, &b, &err)));
 	CHECK_INT(b.len, 0);
 
-	struct gc_options o = { .max_bytes = 1, .is_kept = keep,
-		.data = &want[1], .dry_run = 1 };
+	struct gc_options o = { .max_bytes = 1,
+		.is_kept = keep,
+		.data = &want[1],
+		.dry_run = 1 };
 	struct gc_result r;
 	uint64_t size;
 	store_close(s);

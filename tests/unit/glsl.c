@@ -102,46 +102,45 @@ static void drops(void)
 {
 	keeps("float a(){} void root(){}", "void root ( ) { }");
 	keeps("float a(){} float b(){a();} void root(){b();}",
-		"float a ( ) { } float b ( ) { a ( ) ; } void root ( ) { b ( ) ; }");
-	keeps("float a(){b();} float b(){a();} void root(){}",
-		"void root ( ) { }");
+	    "float a ( ) { } float b ( ) { a ( ) ; } void root ( ) { b ( ) ; }");
+	keeps("float a(){b();} float b(){a();} void root(){}", "void root ( ) { }");
 	keeps("float a(float); float a(vec2 x){} float b();\nvoid root(){a;}",
-		"float a ( float ) ; float a ( vec2 x ) { } void root ( ) { a ; }");
+	    "float a ( float ) ; float a ( vec2 x ) { } void root ( ) { a ; }");
 	keeps("float x = a(1.); float a(float t){} float b(){}",
-		"float x = a ( 1. ) ; float a ( float t ) { }");
+	    "float x = a ( 1. ) ; float a ( float t ) { }");
 	keeps("#define F a()\nfloat a(){} float b(){}",
-		"# define F a ( ) $ float a ( ) { }");
+	    "# define F a ( ) $ float a ( ) { }");
 	keeps("#define M(n) float n()\nM(a){} float M(b){} float c(){}",
-		"# define M ( n ) float n ( ) $ M ( a ) { } float M ( b ) { }");
+	    "# define M ( n ) float n ( ) $ M ( a ) { } float M ( b ) { }");
 	keeps("#define T float\nT a(){} float b(T x){}",
-		"# define T float $ T a ( ) { } float b ( T x ) { }");
+	    "# define T float $ T a ( ) { } float b ( T x ) { }");
 	keeps("#define C(n) f##n()\nfloat f1(){}",
-		"# define C ( n ) f ## n ( ) $ float f1 ( ) { }");
+	    "# define C ( n ) f ## n ( ) $ float f1 ( ) { }");
 	keeps("#define B {\nfloat a() B }", "# define B { $ float a ( ) B }");
 	keeps("#define B }{\nfloat a(){}", "# define B } { $ float a ( ) { }");
 	keeps("float a(){ }}", "float a ( ) { } }");
 	keeps("float a(){{ }", "float a ( ) { { }");
 	keeps("float a(", "float a (");
 	keeps("#if X\nfloat a(){\n#else\nfloat b(){\n#endif\n}",
-		"# if X $ float a ( ) { # else $ float b ( ) { # endif $ }");
+	    "# if X $ float a ( ) { # else $ float b ( ) { # endif $ }");
 	keeps("#if X\nfloat a()\n#else\nfloat b()\n#endif\n{} float c(){}",
-		"# if X $ float a ( ) # else $ float b ( ) # endif $ { }");
+	    "# if X $ float a ( ) # else $ float b ( ) # endif $ { }");
 	keeps("float a(){\n#if X\n} float b(){\n#endif\n}",
-		"float a ( ) { # if X $ } float b ( ) { # endif $ }");
+	    "float a ( ) { # if X $ } float b ( ) { # endif $ }");
 	keeps("float a(){\n#if X\nb();\n#endif\n} float b(){}", "# if X $ # endif $");
 	keeps("#if X\nfloat a(){}\n#else\nfloat b(){}\n#endif\nvoid root(){b;}",
-		"# if X $ # else $ float b ( ) { } # endif $ void root ( ) { b ; }");
+	    "# if X $ # else $ float b ( ) { } # endif $ void root ( ) { b ; }");
 	keeps("struct S{float a;}; S b(){} highp vec4[2] c(){} uniform float d;",
-		"struct S { float a ; } ; uniform float d ;");
+	    "struct S { float a ; } ; uniform float d ;");
 	keeps("layout(location=1) out vec4 o; const int n = int(3); float a[int(2)];",
-		"layout ( location = 1 ) out vec4 o ; const int n = int ( 3 ) ; "
-		"float a [ int ( 2 ) ] ;");
+	    "layout ( location = 1 ) out vec4 o ; const int n = int ( 3 ) ; "
+	    "float a [ int ( 2 ) ] ;");
 	keeps("buffer B { float a; } b; float f(){} void root(){B;}",
-		"buffer B { float a ; } b ; void root ( ) { B ; }");
+	    "buffer B { float a ; } b ; void root ( ) { B ; }");
 	keeps("const float x[2] = {1.,2.}; float f(){}",
-		"const float x [ 2 ] = { 1. , 2. } ;");
+	    "const float x [ 2 ] = { 1. , 2. } ;");
 	keeps("float a\\\nb(){} void root(){ab();}",
-		"float ab ( ) { } void root ( ) { ab ( ) ; }");
+	    "float ab ( ) { } void root ( ) { ab ( ) ; }");
 }
 
 #define BODY "void mainImage(out vec4 c, in vec2 p){c=f(p);}"
@@ -149,13 +148,14 @@ static void drops(void)
 static void canonical_form(void)
 {
 	same("vec4 f(vec2 p){return p.xyxy;}" BODY,
-		"/* hi */ vec4 f ( vec2\tp )\n\n{ return p /**/. xyxy; } // x\n"
-		"float unused(int i) { return 1.0; }\n" BODY "\n", 1);
-	same("vec4 f(vec2 p){return p.xyxy;}" BODY,
-		"vec4 f(vec2 p){return p.yxyx;}" BODY, 0);
+	    "/* hi */ vec4 f ( vec2\tp )\n\n{ return p /**/. xyxy; } // x\n"
+	    "float unused(int i) { return 1.0; }\n" BODY "\n",
+	    1);
+	same("vec4 f(vec2 p){return p.xyxy;}" BODY, "vec4 f(vec2 p){return p.yxyx;}" BODY,
+	    0);
 	same("float u(){return 1.;}" BODY, "float u(){return 2.;}" BODY, 1);
 	same("#define u 1\nfloat u(){return 1.;}" BODY,
-		"#define u 1\nfloat u(){return 2.;}" BODY, 0);
+	    "#define u 1\nfloat u(){return 2.;}" BODY, 0);
 	same("#define F (x)\n", "#define F(x)\n", 0);
 	same("#define F (x)\n", "#  define F/**/(x)\n", 1);
 	same("#define F(x)\n", "#define F\\\n(x)\n", 1);
@@ -176,18 +176,19 @@ static void canonical_form(void)
 
 static void asks(void)
 {
-	const char *text = "uniform float a, b[3]; layout(x=c) uniform highp vec3 d;\n"
-		"#define e uniform float f;\n"
-		"uniform B { float g; } h; void y(float i) { uniform float j; }\n"
-		"uniform struct { float k; } l; float m; uniform float n\n#line 3\n;"
-		"// uniform float o;\n";
+	const char *text =
+	    "uniform float a, b[3]; layout(x=c) uniform highp vec3 d;\n"
+	    "#define e uniform float f;\n"
+	    "uniform B { float g; } h; void y(float i) { uniform float j; }\n"
+	    "uniform struct { float k; } l; float m; uniform float n\n#line 3\n;"
+	    "// uniform float o;\n";
 	struct glsl g;
 	glsl_lex(&g, text, strlen(text));
 	struct map uniform = MAP_INIT;
 	glsl_uniforms(&g, &uniform);
 	for (int c = 'a'; c <= 'o'; c++)
 		CHECK_INT(map_get(&uniform, (char[1]){ (char)c }, 1) != MAP_NONE,
-			strchr("abdhln", c) != NULL);
+		    strchr("abdhln", c) != NULL);
 	map_release(&uniform);
 	CHECK(glsl_mentions(&g, "x", 0) && !glsl_mentions(&g, "o", 0));
 	glsl_drop_unused(&g, "root");
@@ -200,9 +201,33 @@ static void asks(void)
 static void survives(void)
 {
 	static const char *const piece[] = {
-		"{", "}", "(", "((", "/", "/*", "*", "\\\n", "#if\n", "#else\n",
-		"#endif\n", "a", "a(){}", "float a(){}", "#define", "#", "##", "\\",
-		"\r", "0x", "1e", ".", "\xff", "\n", "uniform a", ";", "a\\\n"
+		"{",
+		"}",
+		"(",
+		"((",
+		"/",
+		"/*",
+		"*",
+		"\\\n",
+		"#if\n",
+		"#else\n",
+		"#endif\n",
+		"a",
+		"a(){}",
+		"float a(){}",
+		"#define",
+		"#",
+		"##",
+		"\\",
+		"\r",
+		"0x",
+		"1e",
+		".",
+		"\xff",
+		"\n",
+		"uniform a",
+		";",
+		"a\\\n",
 	};
 	size_t npiece = sizeof piece / sizeof *piece;
 	for (size_t i = 0; i < npiece; i++) {

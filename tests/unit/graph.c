@@ -13,12 +13,10 @@ static void load(const char *rest)
 	struct errs errs = ERRS_INIT;
 	struct err err = ERR_INIT;
 
-	snprintf(text, sizeof text,
-		"{\"format\": 1, \"project\": {\"name\": \"t\"}, %s}", rest);
-	CHECK(json_read("t.json", text, strlen(text), JSON_PLAIN, &doc,
-		&err) == 0);
-	if (!CHECK(manifest_from_doc(&doc, DIALECT_ESSL, &manifest,
-	    &errs) == 0))
+	snprintf(text, sizeof text, "{\"format\": 1, \"project\": {\"name\": \"t\"}, %s}",
+	    rest);
+	CHECK(json_read("t.json", text, strlen(text), JSON_PLAIN, &doc, &err) == 0);
+	if (!CHECK(manifest_from_doc(&doc, DIALECT_ESSL, &manifest, &errs) == 0))
 		fprintf(stderr, "%s\n", errs.err[0].message);
 	graph_init(&graph, &manifest);
 	errs_release(&errs);
@@ -47,18 +45,17 @@ static void check_order(const char *want)
 static void orders_passes(void)
 {
 	load("\"pass\": ["
-		"{\"name\": \"i\", \"kind\": \"image\", \"source\": \"i\","
-		" \"input\": [{\"channel\": 0, \"source\": \"b\"}]},"
-		"{\"name\": \"a\", \"kind\": \"buffer\", \"source\": \"a\"},"
-		"{\"name\": \"b\", \"kind\": \"buffer\", \"source\": \"b\","
-		" \"input\": [{\"channel\": 0, \"source\": \"a\"},"
-		"  {\"channel\": 1, \"source\": \"b\", \"frame\": \"previous\"}]},"
-		"{\"name\": \"s\", \"kind\": \"sound\", \"source\": \"s\"},"
-		"{\"name\": \"u\", \"kind\": \"buffer\", \"source\": \"u\"}]");
+	     "{\"name\": \"i\", \"kind\": \"image\", \"source\": \"i\","
+	     " \"input\": [{\"channel\": 0, \"source\": \"b\"}]},"
+	     "{\"name\": \"a\", \"kind\": \"buffer\", \"source\": \"a\"},"
+	     "{\"name\": \"b\", \"kind\": \"buffer\", \"source\": \"b\","
+	     " \"input\": [{\"channel\": 0, \"source\": \"a\"},"
+	     "  {\"channel\": 1, \"source\": \"b\", \"frame\": \"previous\"}]},"
+	     "{\"name\": \"s\", \"kind\": \"sound\", \"source\": \"s\"},"
+	     "{\"name\": \"u\", \"kind\": \"buffer\", \"source\": \"u\"}]");
 	check_order("a b i u ");
 	CHECK_INT(graph.position[3], -1);
-	CHECK(graph.is_reached[0] && graph.is_reached[1] &&
-		graph.is_reached[2]);
+	CHECK(graph.is_reached[0] && graph.is_reached[1] && graph.is_reached[2]);
 	CHECK(!graph.is_reached[3] && !graph.is_reached[4]);
 	CHECK_INT(graph.has_previous_reader[2], 1);
 	CHECK_INT(graph.has_previous_reader[1], 0);
@@ -69,10 +66,10 @@ static void orders_passes(void)
 static void orders_previous_passes(void)
 {
 	load("\"pass\": ["
-		"{\"name\": \"i\", \"kind\": \"image\", \"source\": \"i\","
-		" \"input\": [{\"channel\": 0, \"source\": \"p\","
-		"  \"frame\": \"previous\"}]},"
-		"{\"name\": \"p\", \"kind\": \"buffer\", \"source\": \"p\"}]");
+	     "{\"name\": \"i\", \"kind\": \"image\", \"source\": \"i\","
+	     " \"input\": [{\"channel\": 0, \"source\": \"p\","
+	     "  \"frame\": \"previous\"}]},"
+	     "{\"name\": \"p\", \"kind\": \"buffer\", \"source\": \"p\"}]");
 	check_order("i p ");
 	CHECK_INT(graph.is_reached[1], 1);
 	unload();
@@ -81,14 +78,14 @@ static void orders_previous_passes(void)
 static void reaches_by_storage(void)
 {
 	load("\"pass\": ["
-		"{\"name\": \"c\", \"kind\": \"compute\", \"source\": \"c\","
-		" \"width\": 8, \"height\": 8, \"storage\": [{\"binding\": 0,"
-		" \"name\": \"s\", \"size\": 64}], \"input\": [{\"channel\": 0,"
-		" \"source\": \"d\"}]},"
-		"{\"name\": \"d\", \"kind\": \"buffer\", \"source\": \"d\"},"
-		"{\"name\": \"i\", \"kind\": \"image\", \"source\": \"i\","
-		" \"storage\": [{\"binding\": 3, \"name\": \"s\","
-		" \"size\": 64}]}]");
+	     "{\"name\": \"c\", \"kind\": \"compute\", \"source\": \"c\","
+	     " \"width\": 8, \"height\": 8, \"storage\": [{\"binding\": 0,"
+	     " \"name\": \"s\", \"size\": 64}], \"input\": [{\"channel\": 0,"
+	     " \"source\": \"d\"}]},"
+	     "{\"name\": \"d\", \"kind\": \"buffer\", \"source\": \"d\"},"
+	     "{\"name\": \"i\", \"kind\": \"image\", \"source\": \"i\","
+	     " \"storage\": [{\"binding\": 3, \"name\": \"s\","
+	     " \"size\": 64}]}]");
 	CHECK(graph.is_reached[0] && graph.is_reached[1]);
 	CHECK_INT(graph.nstorage, 1);
 	CHECK_INT(graph_storage(&graph, "s"), 0);
@@ -101,14 +98,14 @@ static void reaches_by_storage(void)
 static void finds_mips(void)
 {
 	load("\"pass\": ["
-		"{\"name\": \"a\", \"kind\": \"buffer\", \"source\": \"a\","
-		" \"extra_outputs\": [\"r32f\"]},"
-		"{\"name\": \"i\", \"kind\": \"image\", \"source\": \"i\","
-		" \"input\": [{\"channel\": 0, \"source\": \"a\","
-		"  \"output\": 1, \"filter\": \"mipmap\"}]},"
-		"{\"name\": \"u\", \"kind\": \"buffer\", \"source\": \"u\","
-		" \"input\": [{\"channel\": 0, \"source\": \"a\","
-		"  \"filter\": \"mipmap\"}]}]");
+	     "{\"name\": \"a\", \"kind\": \"buffer\", \"source\": \"a\","
+	     " \"extra_outputs\": [\"r32f\"]},"
+	     "{\"name\": \"i\", \"kind\": \"image\", \"source\": \"i\","
+	     " \"input\": [{\"channel\": 0, \"source\": \"a\","
+	     "  \"output\": 1, \"filter\": \"mipmap\"}]},"
+	     "{\"name\": \"u\", \"kind\": \"buffer\", \"source\": \"u\","
+	     " \"input\": [{\"channel\": 0, \"source\": \"a\","
+	     "  \"filter\": \"mipmap\"}]}]");
 	CHECK_INT(graph.mips[0], 2);
 	unload();
 }
@@ -117,8 +114,8 @@ static int has_code(const struct diagnostics *d, const char *code, int pass)
 {
 	for (size_t i = 0; i < d->nitem; i++)
 		if (strcmp(d->item[i].code, code) == 0)
-			return pass < 0 || (d->item[i].npass > 0 &&
-				d->item[i].pass[0] == pass);
+			return pass < 0 ||
+			    (d->item[i].npass > 0 && d->item[i].pass[0] == pass);
 	return 0;
 }
 
@@ -127,18 +124,18 @@ static void diagnoses(void)
 	struct diagnostics d = { NULL, 0, 0 };
 
 	load("\"asset\": [{\"name\": \"x\", \"kind\": \"texture\","
-		" \"path\": \"x.png\"}], \"uniform\": [{\"name\": \"g\","
-		" \"type\": \"float\", \"default\": 0}], \"pass\": ["
-		"{\"name\": \"a\", \"kind\": \"buffer\", \"source\": \"a\","
-		" \"storage\": [{\"binding\": 0, \"name\": \"s\","
-		"  \"size\": 4}], \"input\": [{\"channel\": 0,"
-		"  \"source\": \"a\", \"frame\": \"previous\"}]},"
-		"{\"name\": \"b\", \"kind\": \"buffer\", \"source\": \"b\","
-		" \"storage\": [{\"binding\": 0, \"name\": \"s\","
-		"  \"size\": 4}]},"
-		"{\"name\": \"i\", \"kind\": \"image\", \"source\": \"i\","
-		" \"input\": [{\"channel\": 0, \"source\": \"a\"}]},"
-		"{\"name\": \"u\", \"kind\": \"buffer\", \"source\": \"u\"}]");
+	     " \"path\": \"x.png\"}], \"uniform\": [{\"name\": \"g\","
+	     " \"type\": \"float\", \"default\": 0}], \"pass\": ["
+	     "{\"name\": \"a\", \"kind\": \"buffer\", \"source\": \"a\","
+	     " \"storage\": [{\"binding\": 0, \"name\": \"s\","
+	     "  \"size\": 4}], \"input\": [{\"channel\": 0,"
+	     "  \"source\": \"a\", \"frame\": \"previous\"}]},"
+	     "{\"name\": \"b\", \"kind\": \"buffer\", \"source\": \"b\","
+	     " \"storage\": [{\"binding\": 0, \"name\": \"s\","
+	     "  \"size\": 4}]},"
+	     "{\"name\": \"i\", \"kind\": \"image\", \"source\": \"i\","
+	     " \"input\": [{\"channel\": 0, \"source\": \"a\"}]},"
+	     "{\"name\": \"u\", \"kind\": \"buffer\", \"source\": \"u\"}]");
 	graph_diagnose(&graph, &d);
 	CHECK_INT(d.nitem, 4);
 	CHECK(has_code(&d, "unreachable-pass", 3));

@@ -24,27 +24,27 @@ static void flush_png(png_structp png)
 
 struct png_options {
 	int depth, type, is_interlaced;
-	double gamma;			/* 0: none told */
+	double gamma; /* 0: none told */
 	const png_color *palette;
 	int npalette;
-	const png_byte *alpha;		/* of the palette */
+	const png_byte *alpha; /* of the palette */
 	int nalpha;
-	const png_color_16 *key;	/* transparent colour */
+	const png_color_16 *key; /* transparent colour */
 	const struct buf *exif;
 };
 
 /* rows: packed as PNG has them. */
-static void write_png(struct buf *out, int width, int height,
-	const struct png_options *o, const uint8_t *rows)
+static void write_png(struct buf *out, int width, int height, const struct png_options *o,
+    const uint8_t *rows)
 {
-	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL,
-		NULL, NULL);
+	png_structp png =
+	    png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
 	png_infop info = png_create_info_struct(png);
 	buf_reset(out);
 	png_set_write_fn(png, out, put_png, flush_png);
 	png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, o->depth,
-		o->type, o->is_interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
-		PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+	    o->type, o->is_interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE,
+	    PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
 	if (o->gamma > 0)
 		png_set_gAMA(png, info, o->gamma);
 	if (o->palette)
@@ -53,7 +53,7 @@ static void write_png(struct buf *out, int width, int height,
 		png_set_tRNS(png, info, o->alpha, o->nalpha, o->key);
 	if (o->exif)
 		png_set_eXIf_1(png, info, (png_uint_32)o->exif->len,
-			(png_bytep)o->exif->data);
+		    (png_bytep)o->exif->data);
 	size_t stride = png_get_rowbytes(png, info);
 	png_bytep *row = xcalloc((size_t)height, sizeof *row);
 	for (int y = 0; y < height; y++)
@@ -67,21 +67,20 @@ static void write_png(struct buf *out, int width, int height,
 /* 16000 x 16000 in a hundred bytes. */
 static void write_png_bomb(struct buf *out)
 {
-	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL,
-		NULL, NULL);
+	png_structp png =
+	    png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
 	png_infop info = png_create_info_struct(png);
 	buf_reset(out);
 	png_set_write_fn(png, out, put_png, flush_png);
-	png_set_IHDR(png, info, 16000, 16000, 8, PNG_COLOR_TYPE_RGBA,
-		PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-		PNG_FILTER_TYPE_DEFAULT);
+	png_set_IHDR(png, info, 16000, 16000, 8, PNG_COLOR_TYPE_RGBA, PNG_INTERLACE_NONE,
+	    PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
 	png_write_info(png, info);
-	png_write_chunk(png, (png_const_bytep)"IDAT", (png_const_bytep)"x", 1);
+	png_write_chunk(png, (png_const_bytep) "IDAT", (png_const_bytep) "x", 1);
 	png_destroy_write_struct(&png, &info);
 }
 
 static void write_jpeg(struct buf *out, int width, int height, int channels,
-	J_COLOR_SPACE in, J_COLOR_SPACE file, const uint8_t *pixels)
+    J_COLOR_SPACE in, J_COLOR_SPACE file, const uint8_t *pixels)
 {
 	struct jpeg_compress_struct c;
 	struct jpeg_error_mgr error;
@@ -99,8 +98,8 @@ static void write_jpeg(struct buf *out, int width, int height, int channels,
 	jpeg_set_quality(&c, 100, TRUE);
 	jpeg_start_compress(&c, TRUE);
 	while (c.next_scanline < c.image_height) {
-		JSAMPROW row = (JSAMPROW)pixels
-			+ (size_t)c.next_scanline * (size_t)(width * channels);
+		JSAMPROW row = (JSAMPROW)pixels +
+		    (size_t)c.next_scanline * (size_t)(width * channels);
 		jpeg_write_scanlines(&c, &row, 1);
 	}
 	jpeg_finish_compress(&c);
@@ -112,14 +111,14 @@ static void write_jpeg(struct buf *out, int width, int height, int channels,
 
 /* Checks ------------------------------------------------------------------- */
 
-static void decodes(const struct buf *file, int width, int height,
-	const char *hex)
+static void decodes(const struct buf *file, int width, int height, const char *hex)
 {
 	int w, h;
 	uint8_t *rgba;
 	struct err err = ERR_INIT;
-	if (!CHECK_INT(image_decode_rgba8("f", file->data, file->len, &w, &h,
-		&rgba, &err), 0)) {
+	if (!CHECK_INT(image_decode_rgba8("f", file->data, file->len, &w, &h, &rgba,
+			   &err),
+		0)) {
 		fprintf(stderr, "\t%s\n", err.message);
 		err_release(&err);
 		return;
@@ -133,18 +132,16 @@ static void decodes(const struct buf *file, int width, int height,
 	free(rgba);
 }
 
-static void fails(enum asset_kind kind, const void *bytes, size_t n,
-	const char *want)
+static void fails(enum asset_kind kind, const void *bytes, size_t n, const char *want)
 {
 	struct asset asset = { .kind = kind };
 	struct image image;
 	struct err err = ERR_INIT;
-	char *copy = xmemdup(bytes, n);	/* so that a checker sees its end */
-	if (!CHECK_INT(image_decode(&asset, "the file", copy, n, &image, &err),
-		-1))
+	char *copy = xmemdup(bytes, n); /* so that a checker sees its end */
+	if (!CHECK_INT(image_decode(&asset, "the file", copy, n, &image, &err), -1))
 		image_release(&image);
-	else if (!CHECK(strstr(err.message, want) && strstr(err.message, "the file")
-		&& err.status == STATUS_INPUT && !image.data))
+	else if (!CHECK(strstr(err.message, want) && strstr(err.message, "the file") &&
+		     err.status == STATUS_INPUT && !image.data))
 		fprintf(stderr, "\t%s\n", err.message);
 	err_release(&err);
 	free(copy);
@@ -153,60 +150,85 @@ static void fails(enum asset_kind kind, const void *bytes, size_t n,
 static void pngs(void)
 {
 	struct buf f = BUF_INIT;
-	static const uint8_t rgba[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-		13, 14, 15, 16 };
+	static const uint8_t rgba[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+		16 };
 	const char *plain = "01020304 05060708 090a0b0c 0d0e0f10";
-	write_png(&f, 2, 2, &(struct png_options) {
-		.depth = 8, .type = PNG_COLOR_TYPE_RGBA }, rgba);
+	write_png(&f, 2, 2,
+	    &(struct png_options){ .depth = 8, .type = PNG_COLOR_TYPE_RGBA }, rgba);
 	decodes(&f, 2, 2, plain);
-	write_png(&f, 2, 2, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_RGBA,
-		.is_interlaced = 1, .gamma = 1.0 }, rgba);
+	write_png(&f, 2, 2,
+	    &(struct png_options){ .depth = 8,
+		.type = PNG_COLOR_TYPE_RGBA,
+		.is_interlaced = 1,
+		.gamma = 1.0 },
+	    rgba);
 	decodes(&f, 2, 2, plain);
-	write_png(&f, 2, 2, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_RGB }, rgba);
+	write_png(&f, 2, 2,
+	    &(struct png_options){ .depth = 8, .type = PNG_COLOR_TYPE_RGB }, rgba);
 	decodes(&f, 2, 2, "010203ff 040506ff 070809ff 0a0b0cff");
-	write_png(&f, 2, 2, &(struct png_options) {
-		.depth = 8, .type = PNG_COLOR_TYPE_GRAY }, rgba);
+	write_png(&f, 2, 2,
+	    &(struct png_options){ .depth = 8, .type = PNG_COLOR_TYPE_GRAY }, rgba);
 	decodes(&f, 2, 2, "010101ff 020202ff 030303ff 040404ff");
-	write_png(&f, 2, 2, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_GRAY_ALPHA },
-		rgba);
+	write_png(&f, 2, 2,
+	    &(struct png_options){ .depth = 8, .type = PNG_COLOR_TYPE_GRAY_ALPHA }, rgba);
 	decodes(&f, 2, 2, "01010102 03030304 05050506 07070708");
-	write_png(&f, 2, 1, &(struct png_options) { .depth = 16, .type = PNG_COLOR_TYPE_GRAY },
-		(const uint8_t[]) { 0x12, 0xff, 0x34, 0x00 });
+	write_png(&f, 2, 1,
+	    &(struct png_options){ .depth = 16, .type = PNG_COLOR_TYPE_GRAY },
+	    (const uint8_t[]){ 0x12, 0xff, 0x34, 0x00 });
 	decodes(&f, 2, 1, "121212ff 343434ff");
-	write_png(&f, 1, 1, &(struct png_options) { .depth = 16, .type = PNG_COLOR_TYPE_RGBA },
-		(const uint8_t[]) { 0x12, 0xff, 0x34, 0x00, 0xff, 0xfe, 0x80, 0x7f });
+	write_png(&f, 1, 1,
+	    &(struct png_options){ .depth = 16, .type = PNG_COLOR_TYPE_RGBA },
+	    (const uint8_t[]){ 0x12, 0xff, 0x34, 0x00, 0xff, 0xfe, 0x80, 0x7f });
 	decodes(&f, 1, 1, "1334ff80");
-	write_png(&f, 4, 1, &(struct png_options) { .depth = 2, .type = PNG_COLOR_TYPE_GRAY },
-		(const uint8_t[]) { 0x1b });
+	write_png(&f, 4, 1,
+	    &(struct png_options){ .depth = 2, .type = PNG_COLOR_TYPE_GRAY },
+	    (const uint8_t[]){ 0x1b });
 	decodes(&f, 4, 1, "000000ff 555555ff aaaaaaff ffffffff");
-	write_png(&f, 4, 1, &(struct png_options) { .depth = 2, .type = PNG_COLOR_TYPE_GRAY,
-		.key = &(png_color_16) { .gray = 1 } }, (const uint8_t[]) { 0x1b });
+	write_png(&f, 4, 1,
+	    &(struct png_options){ .depth = 2,
+		.type = PNG_COLOR_TYPE_GRAY,
+		.key = &(png_color_16){ .gray = 1 } },
+	    (const uint8_t[]){ 0x1b });
 	decodes(&f, 4, 1, "000000ff 55555500 aaaaaaff ffffffff");
-	write_png(&f, 2, 1, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_RGB,
-		.key = &(png_color_16) { .red = 4, .green = 5, .blue = 6 } }, rgba);
+	write_png(&f, 2, 1,
+	    &(struct png_options){ .depth = 8,
+		.type = PNG_COLOR_TYPE_RGB,
+		.key = &(png_color_16){ .red = 4, .green = 5, .blue = 6 } },
+	    rgba);
 	decodes(&f, 2, 1, "010203ff 04050600");
 	static const png_color palette[] = { { 1, 2, 3 }, { 4, 5, 6 } };
-	write_png(&f, 4, 1, &(struct png_options) { .depth = 1, .type = PNG_COLOR_TYPE_PALETTE,
-		.palette = palette, .npalette = 2 }, (const uint8_t[]) { 0x60 });
+	write_png(&f, 4, 1,
+	    &(struct png_options){ .depth = 1,
+		.type = PNG_COLOR_TYPE_PALETTE,
+		.palette = palette,
+		.npalette = 2 },
+	    (const uint8_t[]){ 0x60 });
 	decodes(&f, 4, 1, "010203ff 040506ff 040506ff 010203ff");
-	write_png(&f, 2, 1, &(struct png_options) { .depth = 8, .type = PNG_COLOR_TYPE_PALETTE,
-		.palette = palette, .npalette = 2, .alpha = (const png_byte[]) { 9 },
-		.nalpha = 1 }, (const uint8_t[]) { 0, 1 });
+	write_png(&f, 2, 1,
+	    &(struct png_options){ .depth = 8,
+		.type = PNG_COLOR_TYPE_PALETTE,
+		.palette = palette,
+		.npalette = 2,
+		.alpha = (const png_byte[]){ 9 },
+		.nalpha = 1 },
+	    (const uint8_t[]){ 0, 1 });
 	decodes(&f, 2, 1, "01020309 040506ff");
 
 	/* Every shorter file fails, and so does one whose pixels are damaged. */
-	write_png(&f, 2, 2, &(struct png_options) {
-		.depth = 8, .type = PNG_COLOR_TYPE_RGBA }, rgba);
+	write_png(&f, 2, 2,
+	    &(struct png_options){ .depth = 8, .type = PNG_COLOR_TYPE_RGBA }, rgba);
 	for (size_t n = 0; n < f.len; n++)
-		fails(ASSET_TEXTURE, f.data, n, !n ? "is empty" : n < 8 ? "neither"
-			: "ends early");
+		fails(ASSET_TEXTURE, f.data, n,
+		    !n          ? "is empty"
+			: n < 8 ? "neither"
+				: "ends early");
 	f.data[45] ^= 1;
 	fails(ASSET_TEXTURE, f.data, f.len, "cannot decode");
 	write_png_bomb(&f);
 	fails(ASSET_TEXTURE, f.data, f.len, "fewer bytes");
 	uint8_t *wide = xcalloc(LIMIT_SIZE + 1, 1);
-	write_png(&f, LIMIT_SIZE + 1, 1, &(struct png_options) { .depth = 8,
-		.type = PNG_COLOR_TYPE_GRAY }, wide);
+	write_png(&f, LIMIT_SIZE + 1, 1,
+	    &(struct png_options){ .depth = 8, .type = PNG_COLOR_TYPE_GRAY }, wide);
 	fails(ASSET_TEXTURE, f.data, f.len, "cannot decode");
 	free(wide);
 	buf_release(&f);
@@ -215,10 +237,22 @@ static void pngs(void)
 /* What Chromium reads of colours of 16 bits; grey is cut. */
 static void wide_pngs(void)
 {
-	static const struct { int wide, colour; } row[] = {
-		{ 0, 0 }, { 128, 0 }, { 129, 1 }, { 384, 1 }, { 0x12c8, 19 }, { 0x4381, 67 },
-		{ 0x7fff, 128 }, { 0x80ff, 128 }, { 65535 - 0x80ff, 127 }, { 0xff00, 254 },
-		{ 0xff7e, 255 }, { 65535 - 257, 254 }, { 0xffff, 255 }
+	static const struct {
+		int wide, colour;
+	} row[] = {
+		{ 0, 0 },
+		{ 128, 0 },
+		{ 129, 1 },
+		{ 384, 1 },
+		{ 0x12c8, 19 },
+		{ 0x4381, 67 },
+		{ 0x7fff, 128 },
+		{ 0x80ff, 128 },
+		{ 65535 - 0x80ff, 127 },
+		{ 0xff00, 254 },
+		{ 0xff7e, 255 },
+		{ 65535 - 257, 254 },
+		{ 0xffff, 255 },
 	};
 	struct buf f = BUF_INIT;
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -226,22 +260,32 @@ static void wide_pngs(void)
 		const uint8_t bytes[] = { high, low, 0, 0, 0xff, 0xff, high, low };
 		char hex[16];
 		snprintf(hex, sizeof hex, "%02x00ff%02x", row[i].colour, row[i].colour);
-		write_png(&f, 1, 1, &(struct png_options) { .depth = 16,
-			.type = PNG_COLOR_TYPE_RGBA, .gamma = 1.0 }, bytes);
+		write_png(&f, 1, 1,
+		    &(struct png_options){ .depth = 16,
+			.type = PNG_COLOR_TYPE_RGBA,
+			.gamma = 1.0 },
+		    bytes);
 		decodes(&f, 1, 1, hex);
 		snprintf(hex, sizeof hex, "%02x00ffff", row[i].colour);
-		write_png(&f, 1, 1, &(struct png_options) { .depth = 16,
-			.type = PNG_COLOR_TYPE_RGB, .is_interlaced = 1 }, bytes);
+		write_png(&f, 1, 1,
+		    &(struct png_options){ .depth = 16,
+			.type = PNG_COLOR_TYPE_RGB,
+			.is_interlaced = 1 },
+		    bytes);
 		decodes(&f, 1, 1, hex);
 		/* A key is compared before anything is lost. */
-		write_png(&f, 1, 1, &(struct png_options) { .depth = 16,
-			.type = PNG_COLOR_TYPE_RGB, .key = &(png_color_16) {
-			.red = (png_uint_16)row[i].wide, .blue = 0xffff } }, bytes);
+		write_png(&f, 1, 1,
+		    &(struct png_options){ .depth = 16,
+			.type = PNG_COLOR_TYPE_RGB,
+			.key = &(png_color_16){ .red = (png_uint_16)row[i].wide,
+			    .blue = 0xffff } },
+		    bytes);
 		snprintf(hex, sizeof hex, "%02x00ff00", row[i].colour);
 		decodes(&f, 1, 1, hex);
-		write_png(&f, 1, 1, &(struct png_options) { .depth = 16,
-			.type = PNG_COLOR_TYPE_GRAY_ALPHA }, (const uint8_t[]) { high, low,
-			0x12, 0xff });
+		write_png(&f, 1, 1,
+		    &(struct png_options){ .depth = 16,
+			.type = PNG_COLOR_TYPE_GRAY_ALPHA },
+		    (const uint8_t[]){ high, low, 0x12, 0xff });
 		snprintf(hex, sizeof hex, "%02x%02x%02x12", high, high, high);
 		decodes(&f, 1, 1, hex);
 	}
@@ -253,12 +297,13 @@ static void exif_begin(struct buf *b, int is_little, int nentry)
 {
 	buf_reset(b);
 	buf_add(b, is_little ? "II*\0\x08\0\0\0" : "MM\0*\0\0\0\x08", 8);
-	buf_add(b, (char[]) { is_little ? (char)nentry : '\0',
-		is_little ? '\0' : (char)nentry }, 2);
+	buf_add(b,
+	    (char[]){ is_little ? (char)nentry : '\0', is_little ? '\0' : (char)nentry },
+	    2);
 }
 
 static void exif_entry(struct buf *b, int is_little, int tag, int type, int count,
-	int value)
+    int value)
 {
 	uint8_t e[12] = { 0 };
 	e[is_little ? 0 : 1] = (uint8_t)tag, e[is_little ? 1 : 0] = (uint8_t)(tag >> 8);
@@ -305,14 +350,13 @@ static void write_quarters(struct buf *f)
 }
 
 /* Which quarter is where: top left, top right, bottom left, bottom right. */
-static void check_quarters(const struct buf *f, int is_turned, const char *want,
-	int line)
+static void check_quarters(const struct buf *f, int is_turned, const char *want, int line)
 {
 	int w, h;
 	uint8_t *rgba;
 	struct err err = ERR_INIT;
 	if (!test_int(image_decode_rgba8("f", f->data, f->len, &w, &h, &rgba, &err), 0,
-			"decode", __FILE__, line)) {
+		"decode", __FILE__, line)) {
 		err_release(&err);
 		return;
 	}
@@ -341,14 +385,17 @@ static void orientations(void)
 			write_quarters(&f);
 			add_app1(&f, "Exif\0", &exif);
 			QUARTERS(o >= 5 && o <= 8, want[o]);
-			write_png(&f, 3, 2, &(struct png_options) { .depth = 8,
-				.type = PNG_COLOR_TYPE_GRAY, .exif = &exif },
-				(const uint8_t[]) { 1, 2, 3, 4, 5, 6 });
+			write_png(&f, 3, 2,
+			    &(struct png_options){ .depth = 8,
+				.type = PNG_COLOR_TYPE_GRAY,
+				.exif = &exif },
+			    (const uint8_t[]){ 1, 2, 3, 4, 5, 6 });
 			int w = 0, h;
 			uint8_t *rgba = NULL;
 			struct err err = ERR_INIT;
 			CHECK_INT(image_decode_rgba8("f", f.data, f.len, &w, &h, &rgba,
-				&err), 0);
+				      &err),
+			    0);
 			CHECK_INT(w, o >= 5 && o <= 8 ? 2 : 3);
 			static const int corner[10] = { 1, 1, 3, 6, 4, 1, 4, 6, 3, 1 };
 			CHECK_INT(rgba ? rgba[0] : 0, corner[o]);
@@ -371,8 +418,15 @@ static void orientations(void)
 	add_app1(&f, "http:/", &eight);
 	QUARTERS(1, want[6]);
 	/* One short within 1..8, the first such; a torn directory has what it has. */
-	static const struct { int type, count, turned; } row[] = {
-		{ 3, 1, 1 }, { 4, 1, 0 }, { 1, 1, 0 }, { 8, 1, 0 }, { 3, 2, 0 }, { 3, 0, 0 }
+	static const struct {
+		int type, count, turned;
+	} row[] = {
+		{ 3, 1, 1 },
+		{ 4, 1, 0 },
+		{ 1, 1, 0 },
+		{ 8, 1, 0 },
+		{ 3, 2, 0 },
+		{ 3, 0, 0 },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		exif_begin(&exif, 1, 200);
@@ -392,7 +446,7 @@ static void orientations(void)
 		QUARTERS(n >= 22, want[n >= 22 ? 6 : 1]);
 		exif_of(&exif, 1, 6);
 	}
-	exif.data[4] = (char)0xff, exif.data[7] = (char)0xff;	/* far behind the end */
+	exif.data[4] = (char)0xff, exif.data[7] = (char)0xff; /* far behind the end */
 	write_quarters(&f);
 	add_app1(&f, "Exif\0", &exif);
 	QUARTERS(0, want[1]);
@@ -403,14 +457,27 @@ static void orientations(void)
 
 static void contents(void)
 {
-	static const struct { const char *bytes; size_t n; const char *want; } row[] = {
-		{ "RIFF\x10\0\0\0WEBPVP8 ", 16, "WebP" }, { "GIF89a", 6, "GIF" },
-		{ "\0\0\0\x20" "ftypavif", 12, "AVIF" }, { "\0\0\0\x20" "ftypheic", 12, "HEIC" },
+	static const struct {
+		const char *bytes;
+		size_t n;
+		const char *want;
+	} row[] = {
+		{ "RIFF\x10\0\0\0WEBPVP8 ", 16, "WebP" },
+		{ "GIF89a", 6, "GIF" },
+		{ "\0\0\0\x20"
+		  "ftypavif",
+		    12, "AVIF" },
+		{ "\0\0\0\x20"
+		  "ftypheic",
+		    12, "HEIC" },
 		{ "BM\x46\0\0\0\0\0\0\0\x36\0\0\0", 14, "BMP" },
-		{ "<svg xmlns=''/>", 15, "SVG" }, { "<?xml version='1.0'?>\n<svg/>", 28, "SVG" },
+		{ "<svg xmlns=''/>", 15, "SVG" },
+		{ "<?xml version='1.0'?>\n<svg/>", 28, "SVG" },
 		{ "\xef\xbb\xbf\n<!DOCTYPE HTML><p>", 22, "HTML" },
-		{ "<!-- a --><html>", 16, "HTML" }, { "MM\0*", 4, "TIFF" }, { "", 0, "empty" },
-		{ "\0\0\2\0\0\0\0\0\0\0\0\0\0\0\0\0TRUEVISION-XFILE.", 34, "TGA" }
+		{ "<!-- a --><html>", 16, "HTML" },
+		{ "MM\0*", 4, "TIFF" },
+		{ "", 0, "empty" },
+		{ "\0\0\2\0\0\0\0\0\0\0\0\0\0\0\0\0TRUEVISION-XFILE.", 34, "TGA" },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		CHECK_STR(image_content(row[i].bytes, row[i].n), row[i].want);
@@ -422,8 +489,8 @@ static void contents(void)
 			free(part);
 		}
 	}
-	CHECK(!image_content("RIFF....WAVE", 12) && !image_content("BMW is a car..", 14)
-		&& !image_content("void main() {}", 14));
+	CHECK(!image_content("RIFF....WAVE", 12) &&
+	    !image_content("BMW is a car..", 14) && !image_content("void main() {}", 14));
 }
 
 static int near(int a, int b)
@@ -439,11 +506,13 @@ static void jpegs(void)
 	static const struct {
 		int channels;
 		J_COLOR_SPACE in, file;
-		int is_adobe;	/* the writer tells so */
+		int is_adobe; /* the writer tells so */
 	} row[] = {
-		{ 3, JCS_RGB, JCS_YCbCr, 0 }, { 3, JCS_RGB, JCS_RGB, 1 },
+		{ 3, JCS_RGB, JCS_YCbCr, 0 },
+		{ 3, JCS_RGB, JCS_RGB, 1 },
 		{ 1, JCS_GRAYSCALE, JCS_GRAYSCALE, 0 },
-		{ 4, JCS_CMYK, JCS_CMYK, 1 }, { 4, JCS_CMYK, JCS_YCCK, 1 }
+		{ 4, JCS_CMYK, JCS_CMYK, 1 },
+		{ 4, JCS_CMYK, JCS_YCCK, 1 },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		int channels = row[i].channels;
@@ -454,14 +523,15 @@ static void jpegs(void)
 		uint8_t *rgba;
 		struct err err = ERR_INIT;
 		if (!CHECK_INT(image_decode_rgba8("f", f.data, f.len, &w, &h, &rgba,
-			&err), 0)) {
+				   &err),
+			0)) {
 			err_release(&err);
 			continue;
 		}
 		CHECK(w == 16 && h == 16);
 		for (int c = 0; c < 3; c++) {
 			int want = channels == 4 ? color[c] * color[3] / 255
-				: color[channels == 1 ? 0 : c];
+						 : color[channels == 1 ? 0 : c];
 			CHECK(near(rgba[c], want));
 			CHECK(near(rgba[16 * 16 * 4 - 4 + c], want));
 		}
@@ -516,15 +586,15 @@ static void assets(void)
 			t[2] = 7;
 		}
 	}
-	write_png(&f, 12, 2, &(struct png_options) {
-		.depth = 8, .type = PNG_COLOR_TYPE_RGB }, strip);
+	write_png(&f, 12, 2,
+	    &(struct png_options){ .depth = 8, .type = PNG_COLOR_TYPE_RGB }, strip);
 	for (int vflip = 0; vflip < 2; vflip++) {
 		struct asset cube = { .kind = ASSET_CUBEMAP, .vflip = vflip };
 		if (!CHECK(!image_decode(&cube, "c", f.data, f.len, &image, &err)))
 			return;
-		CHECK(image.width == 2 && image.height == 2 && image.depth == 1
-			&& image.nface == 6 && image.channels == 4 && !image.is_float
-			&& image.ndata == 6 * 2 * 2 * 4);
+		CHECK(image.width == 2 && image.height == 2 && image.depth == 1 &&
+		    image.nface == 6 && image.channels == 4 && !image.is_float &&
+		    image.ndata == 6 * 2 * 2 * 4);
 		for (int i = 0; i < 24; i++) {
 			int face = i / 4, y = i / 2 % 2;
 			if (vflip && (face == 2 || face == 3))
@@ -544,15 +614,14 @@ static void assets(void)
 		CHECK_INT(image.data[23], 5 * 16);
 		image_release(&image);
 	}
-	write_png(&f, 6, 2, &(struct png_options) {
-		.depth = 8, .type = PNG_COLOR_TYPE_RGB }, strip);
+	write_png(&f, 6, 2,
+	    &(struct png_options){ .depth = 8, .type = PNG_COLOR_TYPE_RGB }, strip);
 	fails(ASSET_CUBEMAP, f.data, f.len, "6 x 2");
 	fails(ASSET_VIDEO, f.data, f.len, "video");
 	buf_release(&f);
 }
 
-static void header(struct buf *b, uint32_t x, uint32_t y, uint32_t z,
-	uint32_t meta)
+static void header(struct buf *b, uint32_t x, uint32_t y, uint32_t z, uint32_t meta)
 {
 	buf_reset(b);
 	buf_addstr(b, "BIN");
@@ -572,8 +641,8 @@ static void volumes(void)
 	header(&f, 1, 2, 3, 1);
 	buf_add(&f, "abcdef", 6);
 	if (CHECK(!image_decode(&volume, "v", f.data, f.len, &image, &err))) {
-		CHECK(image.width == 1 && image.height == 2 && image.depth == 3
-			&& image.channels == 1 && image.ndata == 6 && image.nface == 1);
+		CHECK(image.width == 1 && image.height == 2 && image.depth == 3 &&
+		    image.channels == 1 && image.ndata == 6 && image.nface == 1);
 		CHECK(memcmp(image.data, "abcdef", 6) == 0);
 		image_release(&image);
 	}
@@ -591,18 +660,21 @@ static void volumes(void)
 	buf_add(&f, "abcdef", 6);
 	if (CHECK(!image_decode(&volume, "v", f.data, f.len, &image, &err))) {
 		CHECK_INT(image.channels, 4);
-		CHECK(memcmp(image.data, "abc\xff" "def\xff", 8) == 0);
+		CHECK(memcmp(image.data,
+			  "abc\xff"
+			  "def\xff",
+			  8) == 0);
 		image_release(&image);
 	}
 	header(&f, 1, 1, 1, 2 | 10 << 16);
 	buf_u32le(&f, 0x3f800000);
-	buf_u32le(&f, 0x7fc00001);	/* a NaN with a payload */
+	buf_u32le(&f, 0x7fc00001); /* a NaN with a payload */
 	if (CHECK(!image_decode(&volume, "v", f.data, f.len, &image, &err))) {
 		uint32_t bits[4];
 		CHECK(image.is_float && image.channels == 4 && image.ndata == 16);
 		memcpy(bits, image.data, sizeof bits);
-		CHECK(bits[0] == 0x3f800000 && bits[1] == 0x7fc00001 && !bits[2]
-			&& bits[3] == 0x3f800000);
+		CHECK(bits[0] == 0x3f800000 && bits[1] == 0x7fc00001 && !bits[2] &&
+		    bits[3] == 0x3f800000);
 		image_release(&image);
 	}
 	volume.channels = 1;

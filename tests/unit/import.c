@@ -15,21 +15,22 @@ static void add(struct tree *t, const char *path, const char *text)
 }
 
 static const char toml[] =
-	"format = 1\n"
-	"[project]\nname = \"old\"\n"
-	"[shader]\ninclude_dirs = [\"lib\"]\n"
-	"[[asset]]\nname = \"t\"\nkind = \"texture\"\npath = \"art/t.png\"\n"
-	"[[pass]]\nname = \"i\"\nkind = \"image\"\nsource = \"shaders/i.glsl\"\n"
-	"[[pass.input]]\nchannel = 0\nsource = \"t\"\n"
-	"[[test]]\nname = \"a\"\nreference = \"refs/there.png\"\n"
-	"[[test]]\nname = \"b\"\nreference = \"refs/later.png\"\n";
+    "format = 1\n"
+    "[project]\nname = \"old\"\n"
+    "[shader]\ninclude_dirs = [\"lib\"]\n"
+    "[[asset]]\nname = \"t\"\nkind = \"texture\"\npath = \"art/t.png\"\n"
+    "[[pass]]\nname = \"i\"\nkind = \"image\"\nsource = \"shaders/i.glsl\"\n"
+    "[[pass.input]]\nchannel = 0\nsource = \"t\"\n"
+    "[[test]]\nname = \"a\"\nreference = \"refs/there.png\"\n"
+    "[[test]]\nname = \"b\"\nreference = \"refs/later.png\"\n";
 
 static struct tree *old_project(void)
 {
 	struct tree *t = tree_new_memory("old");
 	add(t, "ShaderToy.toml", toml);
-	add(t, "shaders/i.glsl", "#include \"near.glsl\"\n#include \"far.glsl\"\n"
-		"void mainImage(out vec4 c, in vec2 p) { c = vec4(near() + far()); }\n");
+	add(t, "shaders/i.glsl",
+	    "#include \"near.glsl\"\n#include \"far.glsl\"\n"
+	    "void mainImage(out vec4 c, in vec2 p) { c = vec4(near() + far()); }\n");
 	add(t, "shaders/near.glsl", "float near() { return 1.0; }\n");
 	add(t, "lib/far.glsl", "float far() { return 0.5; }\n");
 	add(t, "lib/unused.glsl", "float unused;\n");
@@ -38,8 +39,7 @@ static struct tree *old_project(void)
 	return t;
 }
 
-static void check_kind(struct tree *t, const char *path, enum tree_kind want,
-	int line)
+static void check_kind(struct tree *t, const char *path, enum tree_kind want, int line)
 {
 	struct err err = ERR_INIT;
 	enum tree_kind kind;
@@ -58,7 +58,7 @@ static void test_files(void)
 	CHECK_INT(project_read(from, "ShaderToy.toml", &to, &errs), 0);
 	for (size_t i = 0; i < errs.nerr; i++)
 		fprintf(stderr, "\t%s\n", errs.err[i].message);
-	tree_free(from);	/* nothing of it is needed any more */
+	tree_free(from); /* nothing of it is needed any more */
 	if (!CHECK(to != NULL))
 		return;
 	KIND("stbuild.json", TREE_FILE);
@@ -102,9 +102,14 @@ static void check_fault(const char *path, const char *text, const char *word)
 
 static void test_recognise(void)
 {
-	static const struct { const char *name, *text; int kind; const char *why; } row[] = {
+	static const struct {
+		const char *name, *text;
+		int kind;
+		const char *why;
+	} row[] = {
 		{ "a.json", "{\"nodes\":[],\"links\":[]}", DOCUMENT_STTF, NULL },
-		{ "a.sttf", "\xef\xbb\xbf {\"nodes\":[],\"links\":[]}", DOCUMENT_STTF, NULL },
+		{ "a.sttf", "\xef\xbb\xbf {\"nodes\":[],\"links\":[]}", DOCUMENT_STTF,
+		    NULL },
 		{ "a", "{\"artifacts\":{}}", DOCUMENT_BUNDLE, NULL },
 		{ "a", "[{\"renderpass\":[]}]", DOCUMENT_SHADERTOY, NULL },
 		{ "a", "{\"Error\":\"no\"}", DOCUMENT_SHADERTOY, NULL },
@@ -119,16 +124,20 @@ static void test_recognise(void)
 		{ "a.json", "hello", -1, "expected a value" },
 		{ "a.json", "[", -1, "ends" },
 		{ "hostname", "box\n", -1, "is not a Shadertoy export" },
-		{ "x.frag", "void mainImage(out vec4 c, vec2 p) {}", DOCUMENT_SHADER, NULL },
-		{ "x.txt", "// x\nvoid mainImage(out vec4 c, vec2 p) {}", DOCUMENT_SHADER, NULL },
-		{ "x", "#define M mainSound\nvec2 M(int s, float t) {}", DOCUMENT_SHADER, NULL },
+		{ "x.frag", "void mainImage(out vec4 c, vec2 p) {}", DOCUMENT_SHADER,
+		    NULL },
+		{ "x.txt", "// x\nvoid mainImage(out vec4 c, vec2 p) {}", DOCUMENT_SHADER,
+		    NULL },
+		{ "x", "#define M mainSound\nvec2 M(int s, float t) {}", DOCUMENT_SHADER,
+		    NULL },
 		{ "x.glsl", "void mainCubemap(out vec4 c, vec2 p, vec3 o, vec3 d) {}",
-			DOCUMENT_SHADER, NULL },
+		    DOCUMENT_SHADER, NULL },
 		{ "x.frag", "// mainImage\nvoid main() {}", -1, "has no mainImage" },
 		{ "x.html", "\n<!doctype HTML><p>", -1, "is an HTML page" },
 		{ "x.json", "<html>", -1, "is an HTML page" },
 		{ "x.json", "\x89PNG\r\n\x1a\n", -1, "it is PNG" },
-		{ "x.json", "", -1, "is empty" }, { "x", " \n", -1, "is empty" }
+		{ "x.json", "", -1, "is empty" },
+		{ "x", " \n", -1, "is empty" },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct err err = ERR_INIT;
@@ -138,8 +147,9 @@ static void test_recognise(void)
 		int rc = recognise(row[i].name, &bytes, &kind, &err);
 		CHECK_INT(rc, row[i].kind < 0 ? -1 : 0);
 		CHECK_INT(rc < 0 ? -1 : (int)kind, row[i].kind);
-		if (!CHECK(!row[i].why || (err.message && err.status == STATUS_INPUT
-				&& (strstr(err.message, row[i].why) || err.file))))
+		if (!CHECK(!row[i].why ||
+			(err.message && err.status == STATUS_INPUT &&
+			    (strstr(err.message, row[i].why) || err.file))))
 			fprintf(stderr, "\t%s: %s\n", row[i].name, err.message);
 		err_release(&err);
 		buf_release(&bytes);

@@ -8,7 +8,7 @@ static void check_refused(void)
 {
 	static const struct {
 		const char *text;
-		size_t n;	/* 0: strlen */
+		size_t n; /* 0: strlen */
 		int line, column;
 	} row[] = {
 		{ "", 0, 1, 1 },
@@ -56,8 +56,8 @@ static void check_refused(void)
 		}
 		CHECK_INT(err.status, STATUS_INPUT);
 		CHECK_STR(err.file, "f");
-		if (!CHECK_INT(err.line, row[i].line)
-			|| !CHECK_INT(err.column, row[i].column))
+		if (!CHECK_INT(err.line, row[i].line) ||
+		    !CHECK_INT(err.column, row[i].column))
 			fprintf(stderr, "\t%s: %s\n", row[i].text, err.message);
 		CHECK_INT(json_parse("f", row[i].text, n, &tree, &err), -1);
 		err_release(&err);
@@ -75,7 +75,7 @@ static void check_nesting(void)
 		struct err err = ERR_INIT;
 		cJSON *tree = NULL;
 		CHECK_INT(json_parse("f", text.data, text.len, &tree, &err),
-			depth == 64 ? 0 : -1);
+		    depth == 64 ? 0 : -1);
 		cJSON_Delete(tree);
 		err_release(&err);
 		buf_release(&text);
@@ -86,12 +86,12 @@ static void check_nesting(void)
 static void check_marks(void)
 {
 	static const char text[] =
-		"// a comment\n"
-		"{ /* another,\n"
-		"two lines */ \"int\" :\n"
-		"   12, \"url\": \"http://x/*y*/\", \"big\": 9223372036854775807,\n"
-		"\t\"bigger\": 9223372036854775808, \"f\": -0.0,\n"
-		"\t\"list\": [true, null, {}] } // end";
+	    "// a comment\n"
+	    "{ /* another,\n"
+	    "two lines */ \"int\" :\n"
+	    "   12, \"url\": \"http://x/*y*/\", \"big\": 9223372036854775807,\n"
+	    "\t\"bigger\": 9223372036854775808, \"f\": -0.0,\n"
+	    "\t\"list\": [true, null, {}] } // end";
 	struct doc doc;
 	struct err err = ERR_INIT;
 	if (!CHECK(!json_read("f", text, strlen(text), JSON_COMMENTS, &doc, &err))) {
@@ -136,21 +136,21 @@ static void check_marks(void)
 	CHECK_INT(doc_mark(&doc, list->child)->key_line, 0);
 	CHECK_INT(doc_mark(&doc, list->child->next)->kind, DOC_NULL);
 	CHECK_STR(cJSON_GetObjectItemCaseSensitive(doc.root, "url")->valuestring,
-		"http://x/*y*/");
+	    "http://x/*y*/");
 	doc_release(&doc);
 }
 
 static void check_strings(void)
 {
 	static const char text[] =
-		"[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", \"\\u00e9\\u20ac\\ud83d\\ude00x\", \"\"]";
+	    "[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", \"\\u00e9\\u20ac\\ud83d\\ude00x\", \"\"]";
 	cJSON *tree;
 	struct err err = ERR_INIT;
 	if (!CHECK(!json_parse("f", text, strlen(text), &tree, &err)))
 		return;
 	CHECK_STR(tree->child->valuestring, "\"\\/\b\f\n\r\t");
 	CHECK_STR(tree->child->next->valuestring,
-		"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x");
+	    "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x");
 	CHECK_STR(tree->child->next->next->valuestring, "");
 	cJSON_Delete(tree);
 }
@@ -167,7 +167,7 @@ static void check_many_keys(void)
 		cJSON *tree = NULL;
 		struct err err = ERR_INIT;
 		CHECK_INT(json_parse("f", text.data, text.len, &tree, &err),
-			twice ? -1 : 0);
+		    twice ? -1 : 0);
 		if (twice) {
 			CHECK_INT(err.line, 50001);
 			CHECK_STR(err.key, "k7");
@@ -186,7 +186,16 @@ static void check_utf8(void)
 	CHECK(utf8_has_nul(buf_str(&text)));
 	buf_reset(&text);
 	static const unsigned long code[] = {
-		1, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff
+		1,
+		0x7f,
+		0x80,
+		0x7ff,
+		0x800,
+		0xd7ff,
+		0xe000,
+		0xffff,
+		0x10000,
+		0x10ffff,
 	};
 	for (size_t i = 0; i < sizeof code / sizeof *code; i++)
 		utf8_add(&text, code[i]);
@@ -200,23 +209,23 @@ static void check_utf8(void)
 static void check_written(void)
 {
 	static const char text[] =
-		"{\n"
-		"\t\"a\": 1,\n"
-		"\t\"empty\": {},\n"
-		"\t\"none\": [],\n"
-		"\t\"numbers\": [1, -2.5, 1e+300],\n"
-		"\t\"o\": { \"x \\\"\": [[], { \"deep\": null }], \"t\": true },\n"
-		"\t\"list\": [\n"
-		"\t\t{ \"name\": \"one\" },\n"
-		"\t\t[2]\n"
-		"\t],\n"
-		"\t\"long\": {\n"
-		"\t\t\"b\": \"01234567890123456789012345678901234567890123456789"
-		"01234567890123456789012345678901234567890123456789"
-		"01234567890123456789\",\n"
-		"\t\t\"c\": [\"\\n\\t\", \"\xc3\xa9\"]\n"
-		"\t}\n"
-		"}\n";
+	    "{\n"
+	    "\t\"a\": 1,\n"
+	    "\t\"empty\": {},\n"
+	    "\t\"none\": [],\n"
+	    "\t\"numbers\": [1, -2.5, 1e+300],\n"
+	    "\t\"o\": { \"x \\\"\": [[], { \"deep\": null }], \"t\": true },\n"
+	    "\t\"list\": [\n"
+	    "\t\t{ \"name\": \"one\" },\n"
+	    "\t\t[2]\n"
+	    "\t],\n"
+	    "\t\"long\": {\n"
+	    "\t\t\"b\": \"01234567890123456789012345678901234567890123456789"
+	    "01234567890123456789012345678901234567890123456789"
+	    "01234567890123456789\",\n"
+	    "\t\t\"c\": [\"\\n\\t\", \"\xc3\xa9\"]\n"
+	    "\t}\n"
+	    "}\n";
 	cJSON *tree = NULL;
 	struct buf out = BUF_INIT;
 	struct err err = ERR_INIT;

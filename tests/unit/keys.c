@@ -10,7 +10,8 @@
  * reads an asset and keeps what discard leaves, "image" reads both, the
  * keyboard and a storage buffer that "comp" writes.
  */
-#define PASSES "\"pass\": [" \
+#define PASSES \
+	"\"pass\": [" \
 	"{\"name\": \"sim\", \"kind\": \"buffer\", \"source\": \"s\"," \
 	" \"width\": 8, \"height\": 4%s, \"input\": [{\"channel\": 0," \
 	" \"source\": \"sim\", \"frame\": \"previous\"%s}]}," \
@@ -42,11 +43,22 @@ struct fixture {
 };
 
 static const struct fixture plain = {
-	.sim_extra = "", .sim_input = "", .comp_extra = "",
-	.storage_name = "st", .image_input = "", .spare = "pic", .more = "",
-	.storage_size = 64, .width = 16, .height = 8, .fps = 10,
-	.set = "gain=0.5", .dialect = "essl", .asset_byte = 1,
-	.driver_byte = 1, .token = { "s", "t", "c", "i" },
+	.sim_extra = "",
+	.sim_input = "",
+	.comp_extra = "",
+	.storage_name = "st",
+	.image_input = "",
+	.spare = "pic",
+	.more = "",
+	.storage_size = 64,
+	.width = 16,
+	.height = 8,
+	.fps = 10,
+	.set = "gain=0.5",
+	.dialect = "essl",
+	.asset_byte = 1,
+	.driver_byte = 1,
+	.token = { "s", "t", "c", "i" },
 };
 
 static struct active_uniform sim_uniform[] = {
@@ -86,21 +98,23 @@ static void build_manifest(const struct fixture *f, struct world *w)
 	struct err err = ERR_INIT;
 	struct buf text = BUF_INIT;
 
-	buf_addf(&text, "{\"format\": 1, \"project\": {\"name\": \"t\"}, "
-		"\"shader\": {\"dialect\": \"%s\"}, \"uniform\": [{\"name\": "
-		"\"gain\", \"type\": \"float\", \"default\": 0.5}, {\"name\": "
-		"\"speed\", \"type\": \"float\", \"default\": 1}], "
-		"\"asset\": [{\"name\": \"pic\", \"kind\": \"texture\", "
-		"\"path\": \"p.png\"}, {\"name\": \"pic2\", \"kind\": "
-		"\"texture\", \"path\": \"q.png\"}]%s, ", f->dialect, f->more);
+	buf_addf(&text,
+	    "{\"format\": 1, \"project\": {\"name\": \"t\"}, "
+	    "\"shader\": {\"dialect\": \"%s\"}, \"uniform\": [{\"name\": "
+	    "\"gain\", \"type\": \"float\", \"default\": 0.5}, {\"name\": "
+	    "\"speed\", \"type\": \"float\", \"default\": 1}], "
+	    "\"asset\": [{\"name\": \"pic\", \"kind\": \"texture\", "
+	    "\"path\": \"p.png\"}, {\"name\": \"pic2\", \"kind\": "
+	    "\"texture\", \"path\": \"q.png\"}]%s, ",
+	    f->dialect, f->more);
 	buf_addf(&text, PASSES "}", f->sim_extra, f->sim_input, f->comp_extra,
-		f->storage_name, f->storage_size, f->storage_name,
-		f->storage_size, f->image_input, f->spare);
-	if (!CHECK(json_read("t.json", text.data, text.len, JSON_PLAIN, &doc,
-	    &err) == 0 && manifest_from_doc(&doc, DIALECT_ESSL, &w->manifest,
-	    &errs) == 0))
-		fprintf(stderr, "%s\n%s\n", err.message ? err.message :
-			errs.err[0].message, text.data);
+	    f->storage_name, f->storage_size, f->storage_name, f->storage_size,
+	    f->image_input, f->spare);
+	if (!CHECK(
+		json_read("t.json", text.data, text.len, JSON_PLAIN, &doc, &err) == 0 &&
+		manifest_from_doc(&doc, DIALECT_ESSL, &w->manifest, &errs) == 0))
+		fprintf(stderr, "%s\n%s\n",
+		    err.message ? err.message : errs.err[0].message, text.data);
 	buf_release(&text);
 	errs_release(&errs);
 	doc_release(&doc);
@@ -110,20 +124,20 @@ static void build(const struct fixture *f, struct world *w)
 {
 	struct err err = ERR_INIT;
 	struct variant_options options = { .width = f->width,
-		.height = f->height, .fps = f->fps, .set = &f->set,
+		.height = f->height,
+		.fps = f->fps,
+		.set = &f->set,
 		.nset = f->set ? 1 : 0 };
 
 	memset(w, 0, sizeof *w);
 	build_manifest(f, w);
-	CHECK(variant_init(&w->variant, &w->manifest, NULL, &options,
-		&err) == 0);
+	CHECK(variant_init(&w->variant, &w->manifest, NULL, &options, &err) == 0);
 	graph_init(&w->graph, &w->manifest);
 	for (int a = 0; a < 2; a++)
 		w->asset[a] = (struct asset_info){ .size = { 4, 4, 1 } };
 	w->asset[0].sha.byte[0] = (unsigned char)f->asset_byte;
 	w->driver.byte[0] = (unsigned char)f->driver_byte;
-	w->scene = (struct scene){ &w->variant, &w->graph, w->asset,
-		&rules_ours, 0 };
+	w->scene = (struct scene){ &w->variant, &w->graph, w->asset, &rules_ours, 0 };
 	w->reflection[SIM] = (struct reflection){ sim_uniform, 2, NULL, 0 };
 	w->reflection[TEX] = (struct reflection){ tex_uniform, 1, NULL, 0 };
 	w->reflection[COMP] = (struct reflection){ NULL, 0, comp_block, 1 };
@@ -131,14 +145,13 @@ static void build(const struct fixture *f, struct world *w)
 		f->image_uses_frame ? 5 : 4, image_block, 1 };
 	for (int p = 0; p < NPASS; p++) {
 		buf_addstr(&w->tokens[p], f->token[p]);
-		w->program[p] = (struct key_program){
-			.tokens = &w->tokens[p],
+		w->program[p] = (struct key_program){ .tokens = &w->tokens[p],
 			.reflection = &w->reflection[p] };
 	}
 	w->program[TEX].has_discard = f->tex_discards;
 	w->program[IMAGE].has_discard = f->image_discards;
-	CHECK(keys_compute(&w->scene, w->program, &w->driver,
-		(int[]){ 0, 1, 2, 3, 4, 5 }, 6, NULL, &w->keys, &err) == 0);
+	CHECK(keys_compute(&w->scene, w->program, &w->driver, (int[]){ 0, 1, 2, 3, 4, 5 },
+		  6, NULL, &w->keys, &err) == 0);
 	err_release(&err);
 }
 
@@ -160,8 +173,7 @@ static struct sha256 key_at(const struct world *w, int p, int t)
 static void declared_implies_keys(const struct fixture *f, const char *what);
 
 /* Which passes' keys differ at frame 3: a letter each. */
-static void check_change(const char *what, const struct fixture *f,
-	const char *want)
+static void check_change(const char *what, const struct fixture *f, const char *want)
 {
 	struct world a, b;
 	char got[NPASS + 1] = "";
@@ -176,18 +188,19 @@ static void check_change(const char *what, const struct fixture *f,
 	}
 	if (!CHECK_STR(got, want))
 		fprintf(stderr, "\tafter: %s\n", what);
-	if (*want && a.driver.byte[0] == b.driver.byte[0] &&
-	    !f->tex_discards && !f->image_discards && !f->image_uses_frame)
+	if (*want && a.driver.byte[0] == b.driver.byte[0] && !f->tex_discards &&
+	    !f->image_discards && !f->image_uses_frame)
 		declared_implies_keys(f, what);
 	tear_down(&a);
 	tear_down(&b);
 }
 
-#define CHANGE(want, ...) do { \
-	struct fixture f = plain; \
-	f.__VA_ARGS__; \
-	check_change(#__VA_ARGS__, &f, want); \
-} while (0)
+#define CHANGE(want, ...) \
+	do { \
+		struct fixture f = plain; \
+		f.__VA_ARGS__; \
+		check_change(#__VA_ARGS__, &f, want); \
+	} while (0)
 
 /* Each field of S and R alone changes the key of who has it, and of readers. */
 static void every_field_counts(void)
@@ -218,19 +231,22 @@ static void every_field_counts(void)
 	CHANGE("ti", tex_discards = 1);
 	CHANGE("i", image_discards = 1);
 	CHANGE("i", image_uses_frame = 1);
-	CHANGE("i", more = ", \"timeline\": [{\"frame\": 3, \"keys\": "
-		"{\"down\": [65]}}]");
-	CHANGE("i", set = NULL, f.more = ", \"timeline\": [{\"frame\": 2, "
-		"\"set\": {\"gain\": 0.25}}]");
+	CHANGE("i",
+	    more = ", \"timeline\": [{\"frame\": 3, \"keys\": "
+		   "{\"down\": [65]}}]");
+	CHANGE("i", set = NULL,
+	    f.more = ", \"timeline\": [{\"frame\": 2, "
+		     "\"set\": {\"gain\": 0.25}}]");
 }
 
 /* What does not count. */
 static void the_rest_does_not(void)
 {
-	CHANGE("", spare = "pic2");		/* bound, not active */
-	CHANGE("", fps = 20);			/* nobody asks for time */
-	CHANGE("", more = ", \"timeline\": [{\"frame\": 4, \"set\": "
-		"{\"speed\": 9}}]");		/* later than frame 3 */
+	CHANGE("", spare = "pic2"); /* bound, not active */
+	CHANGE("", fps = 20);       /* nobody asks for time */
+	CHANGE("",
+	    more = ", \"timeline\": [{\"frame\": 4, \"set\": "
+		   "{\"speed\": 9}}]"); /* later than frame 3 */
 	CHANGE("", more = ", \"trace\": [{\"name\": \"x\", \"frame\": 9}]");
 }
 
@@ -248,8 +264,7 @@ static void folds_what_does_not_vary(void)
 
 	build(&plain, &w);
 	CHECK(is_same(&w, TEX, 0, 5));
-	CHECK_INT(w.keys.canon[keys_node(&w.keys, TEX, 5)],
-		keys_node(&w.keys, TEX, 0));
+	CHECK_INT(w.keys.canon[keys_node(&w.keys, TEX, 5)], keys_node(&w.keys, TEX, 0));
 	CHECK(!is_same(&w, SIM, 3, 4));
 	CHECK(!is_same(&w, COMP, 3, 4));
 	tear_down(&w);
@@ -264,8 +279,8 @@ static void lists_what_matters(void)
 	int frame[] = { 2, 5 };
 
 	build(&plain, &w);
-	CHECK(keys_compute(&w.scene, w.program, &w.driver, frame, 2, NULL,
-		&keys, &err) == 0);
+	CHECK(keys_compute(&w.scene, w.program, &w.driver, frame, 2, NULL, &keys, &err) ==
+	    0);
 	/* sim and comp from 0 on, tex and image where they are asked for. */
 	CHECK_INT(keys.nodes.n, 6 + 6 + 2 + 2);
 	CHECK_INT(keys_node(&keys, TEX, 3), NODE_NONE);
@@ -310,16 +325,15 @@ static void plain_keys_bind(void)
 	memset(&alias_to, 7, sizeof alias_to);
 	for (int kept = 0; kept < 2; kept++) {
 		struct sha256 at_3 = key_at(&w, SIM, 3);
-		struct key_hooks hooks = { one_alias, is_stored,
-			kept ? &at_3 : NULL };
-		CHECK(keys_compute(&w.scene, w.program, &w.driver, frame, 1,
-			&hooks, &keys, &err) == 0);
+		struct key_hooks hooks = { one_alias, is_stored, kept ? &at_3 : NULL };
+		CHECK(keys_compute(&w.scene, w.program, &w.driver, frame, 1, &hooks,
+			  &keys, &err) == 0);
 		for (int t = 0; t < 6; t++) {
 			uint32_t n = keys_node(&keys, SIM, t);
 			struct sha256 was = key_at(&w, SIM, t);
 			CHECK(sha256_equal(keys_plain(&keys, n), &was));
 			CHECK_INT(sha256_equal(&keys.key[n], &was),
-				t == 0 || (kept && t >= 3));
+			    t == 0 || (kept && t >= 3));
 		}
 		keys_release(&keys);
 	}
@@ -337,10 +351,9 @@ static void folds_history_by_two(void)
 	CHECK(is_same(&w, TEX, 0, 1));
 	CHECK(!is_same(&w, TEX, 1, 2));
 	CHECK(is_same(&w, TEX, 2, 3));
-	CHECK_INT(keys_history(&w.keys, keys_node(&w.keys, TEX, 1)),
-		NODE_NONE);
+	CHECK_INT(keys_history(&w.keys, keys_node(&w.keys, TEX, 1)), NODE_NONE);
 	CHECK_INT(keys_history(&w.keys, keys_node(&w.keys, TEX, 3)),
-		keys_node(&w.keys, TEX, 0));
+	    keys_node(&w.keys, TEX, 0));
 	tear_down(&w);
 }
 
@@ -358,7 +371,7 @@ static void versions_advance(void)
 }
 
 static int shows(const struct facts *list, enum fact_kind kind, const char *subject,
-	uint32_t index, const char *want)
+    uint32_t index, const char *want)
 {
 	struct buf text = BUF_INIT;
 	struct fact f;
@@ -451,8 +464,11 @@ static int has_version(void *data, const struct sha256 *key, int storage)
 {
 	(void)data, (void)storage;
 	for (int t = 0; t < 6; t++)
-		if (stored[COMP][t] && sha256_equal(&planned->keys.version[
-		    keys_version_after(&planned->keys, 0, t)].key, key))
+		if (stored[COMP][t] &&
+		    sha256_equal(&planned->keys
+				      .version[keys_version_after(&planned->keys, 0, t)]
+				      .key,
+			key))
 			return 1;
 	return 0;
 }
@@ -465,8 +481,8 @@ static int is_failed(void *data, const struct sha256 *key, int pass)
 	return image_failed && pass == SIM;
 }
 
-static void check_plan(struct world *w, const int *frame, size_t n,
-	size_t ndraw, size_t nload, size_t nreuse)
+static void check_plan(struct world *w, const int *frame, size_t n, size_t ndraw,
+    size_t nload, size_t nreuse)
 {
 	struct plan_hooks hooks = { has_node, has_version, is_failed, NULL };
 	struct plan plan;
@@ -518,7 +534,7 @@ static void failures_spread(void)
 	CHECK(plan.node[keys_node(&w.keys, IMAGE, 1)].is_failed);
 	CHECK(!plan.node[keys_node(&w.keys, COMP, 1)].is_failed);
 	CHECK_INT(plan.node[keys_node(&w.keys, IMAGE, 1)].cause,
-		keys_node(&w.keys, SIM, 1));
+	    keys_node(&w.keys, SIM, 1));
 	image_failed = 0;
 	plan_release(&plan);
 	tear_down(&w);

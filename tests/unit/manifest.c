@@ -8,31 +8,31 @@
 
 /* Valid; the rows below change one thing each. */
 static const char skeleton[] =
-	"{\"format\": 1, \"project\": {\"name\": \"p\"},\n"
-	"\"render\": {\"width\": 640, \"height\": 360, \"fps\": 30},\n"
-	"\"shader\": {\"include_dirs\": [\"inc\"]},\n"
-	"\"uniform\": [{\"name\": \"speed\", \"type\": \"float\", \"default\": 1,\n"
-	"  \"min\": 0, \"max\": 2, \"step\": 0.5},\n"
-	" {\"name\": \"count\", \"type\": \"int\", \"default\": 3},\n"
-	" {\"name\": \"on\", \"type\": \"bool\", \"default\": true},\n"
-	" {\"name\": \"color\", \"type\": \"vec3\", \"default\": [0, 0.5, 1]}],\n"
-	"\"asset\": [{\"name\": \"tex\", \"kind\": \"texture\", \"path\": \"a.png\"}],\n"
-	"\"pass\": [\n"
-	" {\"name\": \"sim\", \"kind\": \"compute\", \"source\": \"s.glsl\",\n"
-	"  \"width\": 64, \"height\": 32, \"local_size\": [8, 4, 1],\n"
-	"  \"extra_outputs\": [\"r32f\"],\n"
-	"  \"storage\": [{\"binding\": 0, \"name\": \"cells\", \"size\": 64}],\n"
-	"  \"input\": [{\"channel\": 0, \"source\": \"sim\", \"frame\": \"previous\"}]},\n"
-	" {\"name\": \"buf\", \"kind\": \"buffer\", \"source\": \"b.glsl\"},\n"
-	" {\"name\": \"snd\", \"kind\": \"sound\", \"source\": \"n.glsl\"},\n"
-	" {\"name\": \"img\", \"kind\": \"image\", \"source\": \"i.glsl\", \"input\": [\n"
-	"   {\"channel\": 0, \"source\": \"buf\"},\n"
-	"   {\"channel\": 1, \"source\": \"tex\"}]}],\n"
-	"\"preset\": {\"half\": {\"render_scale\": 0.5, \"pass\": {\"sim\": {}}}},\n"
-	"\"timeline\": [{\"frame\": 4}],\n"
-	"\"trace\": [{\"name\": \"hero\", \"frames\": [1]}],\n"
-	"\"test\": [{\"name\": \"t\", \"frame\": 1, \"assert_no_nan\": true}],\n"
-	"\"store\": {\"max_size\": \"1GiB\"}}\n";
+    "{\"format\": 1, \"project\": {\"name\": \"p\"},\n"
+    "\"render\": {\"width\": 640, \"height\": 360, \"fps\": 30},\n"
+    "\"shader\": {\"include_dirs\": [\"inc\"]},\n"
+    "\"uniform\": [{\"name\": \"speed\", \"type\": \"float\", \"default\": 1,\n"
+    "  \"min\": 0, \"max\": 2, \"step\": 0.5},\n"
+    " {\"name\": \"count\", \"type\": \"int\", \"default\": 3},\n"
+    " {\"name\": \"on\", \"type\": \"bool\", \"default\": true},\n"
+    " {\"name\": \"color\", \"type\": \"vec3\", \"default\": [0, 0.5, 1]}],\n"
+    "\"asset\": [{\"name\": \"tex\", \"kind\": \"texture\", \"path\": \"a.png\"}],\n"
+    "\"pass\": [\n"
+    " {\"name\": \"sim\", \"kind\": \"compute\", \"source\": \"s.glsl\",\n"
+    "  \"width\": 64, \"height\": 32, \"local_size\": [8, 4, 1],\n"
+    "  \"extra_outputs\": [\"r32f\"],\n"
+    "  \"storage\": [{\"binding\": 0, \"name\": \"cells\", \"size\": 64}],\n"
+    "  \"input\": [{\"channel\": 0, \"source\": \"sim\", \"frame\": \"previous\"}]},\n"
+    " {\"name\": \"buf\", \"kind\": \"buffer\", \"source\": \"b.glsl\"},\n"
+    " {\"name\": \"snd\", \"kind\": \"sound\", \"source\": \"n.glsl\"},\n"
+    " {\"name\": \"img\", \"kind\": \"image\", \"source\": \"i.glsl\", \"input\": [\n"
+    "   {\"channel\": 0, \"source\": \"buf\"},\n"
+    "   {\"channel\": 1, \"source\": \"tex\"}]}],\n"
+    "\"preset\": {\"half\": {\"render_scale\": 0.5, \"pass\": {\"sim\": {}}}},\n"
+    "\"timeline\": [{\"frame\": 4}],\n"
+    "\"trace\": [{\"name\": \"hero\", \"frames\": [1]}],\n"
+    "\"test\": [{\"name\": \"t\", \"frame\": 1, \"assert_no_nan\": true}],\n"
+    "\"store\": {\"max_size\": \"1GiB\"}}\n";
 
 /* The text with the first "find" replaced. The caller's. */
 static char *replaced(const char *text, const char *find, const char *with)
@@ -40,8 +40,7 @@ static char *replaced(const char *text, const char *find, const char *with)
 	const char *at = strstr(text, find);
 	if (!at)
 		BUG("no '%s' in the skeleton", find);
-	return xasprintf("%.*s%s%s", (int)(at - text), text, with,
-		at + strlen(find));
+	return xasprintf("%.*s%s%s", (int)(at - text), text, with, at + strlen(find));
 }
 
 static int load_text(const char *text, struct manifest *m, struct errs *errs)
@@ -71,24 +70,22 @@ static const struct {
 	{ "{\"name\": \"p\"}", "@\"p\"", "project", "a table" },
 	{ "\"p\"", "@\" \"", "project.name", "blank" },
 	{ "\"width\": 640", "\"width\": @640.0", "render.width",
-		"an integer from 1 to 16384, got 640.0" },
+	    "an integer from 1 to 16384, got 640.0" },
 	{ "\"width\": 640", "\"width\": @0", "render.width", "got 0" },
 	{ "\"width\": 640", "\"width\": @99999", "render.width", "got 99999" },
 	{ "\"width\": 640", "\"width\": @\"640\"", "render.width", "got \"640\"" },
 	{ "\"width\": 640", "\"width\": @null", "render.width", "got null" },
 	{ "\"width\": 640", "@\"widht\": 640", "render.widht",
-		"unknown key 'widht'; did you mean 'width'?" },
-	{ "\"width\": 640", "@\"zebra\": 640", "render.zebra",
-		"unknown key 'zebra'" },
+	    "unknown key 'widht'; did you mean 'width'?" },
+	{ "\"width\": 640", "@\"zebra\": 640", "render.zebra", "unknown key 'zebra'" },
 	{ "\"fps\": 30", "\"fps\": @0", "render.fps", "above 0 and at most 1000" },
 	{ "\"fps\": 30", "\"fps\": @1001", "render.fps", "got 1001" },
-	{ "\"fps\": 30", "\"preview_time\": @-1", "render.preview_time",
-		"at least 0" },
+	{ "\"fps\": 30", "\"preview_time\": @-1", "render.preview_time", "at least 0" },
 	{ "\"fps\": 30", "\"preview_time\": @1e9", "render.preview_time",
-		"beyond frame" },
+	    "beyond frame" },
 	{ "\"fps\": 30", "\"date\": @\"2023-02-29\"", "render.date", "a date" },
-	{ "\"fps\": 30", "\"date\": @\"2023-02-28T00:00:00+01:00\"",
-		"render.date", "UTC" },
+	{ "\"fps\": 30", "\"date\": @\"2023-02-28T00:00:00+01:00\"", "render.date",
+	    "UTC" },
 	{ "\"fps\": 30", "\"date\": @5", "render.date", "a date" },
 	{ "[\"inc\"]", "[@\"a/../b\"]", "shader.include_dirs[0]", "'..'" },
 	{ "[\"inc\"]", "[@\"/b\"]", "shader.include_dirs[0]", "relative" },
@@ -96,226 +93,233 @@ static const struct {
 	{ "[\"inc\"]", "[@\"a\\\\..\"]", "shader.include_dirs[0]", "'..'" },
 	{ "[\"inc\"]", "[@\"  \"]", "shader.include_dirs[0]", "empty" },
 	{ "[\"inc\"]", "@\"inc\"", "shader.include_dirs", "a list" },
-	{ "\"include_dirs\": [\"inc\"]", "\"dialect\": @\"gsl\"",
-		"shader.dialect", "did you mean 'glsl'?" },
+	{ "\"include_dirs\": [\"inc\"]", "\"dialect\": @\"gsl\"", "shader.dialect",
+	    "did you mean 'glsl'?" },
 	/* Uniforms. */
 	{ "\"speed\", \"type\": \"float\"", "@\"iTime\", \"type\": \"float\"",
-		"uniform[0].name", "reserved" },
+	    "uniform[0].name", "reserved" },
 	{ "\"speed\", \"type\": \"float\"", "@\"float\", \"type\": \"float\"",
-		"uniform[0].name", "a word of GLSL" },
+	    "uniform[0].name", "a word of GLSL" },
 	{ "\"speed\", \"type\": \"float\"", "@\"gl_x\", \"type\": \"float\"",
-		"uniform[0].name", "starts with gl_" },
+	    "uniform[0].name", "starts with gl_" },
 	{ "\"speed\", \"type\": \"float\"", "@\"2x\", \"type\": \"float\"",
-		"uniform[0].name", "GLSL identifier" },
-	{ "\"speed\", \"type\": \"float\"",
-		"\"speed\", \"type\": @\"vec9\"", "uniform[0].type", "not one of" },
+	    "uniform[0].name", "GLSL identifier" },
+	{ "\"speed\", \"type\": \"float\"", "\"speed\", \"type\": @\"vec9\"",
+	    "uniform[0].type", "not one of" },
 	{ "\"default\": 1,", "\"default\": @3,", "uniform[0].default",
-		"3 is above the maximum 2" },
+	    "3 is above the maximum 2" },
 	{ "\"default\": 1,", "\"default\": @true,", "uniform[0].default",
-		"a number for a float" },
+	    "a number for a float" },
 	{ "\"min\": 0", "\"min\": @4", "uniform[0].min", "min is greater than max" },
 	{ "\"step\": 0.5", "\"step\": @0", "uniform[0].step", "above 0" },
 	{ "\"count\"", "@\"speed\"", "uniform[1].name", "twice" },
-	{ "\"default\": 3", "\"default\": @3.0", "uniform[1].default",
-		"an integer" },
-	{ "\"default\": 3", "\"default\": 3, \"step\": @0.5",
-		"uniform[1].step", "integer" },
-	{ "\"default\": true", "\"default\": true, \"max\": @true",
-		"uniform[2].max", "a bool cannot have max" },
+	{ "\"default\": 3", "\"default\": @3.0", "uniform[1].default", "an integer" },
+	{ "\"default\": 3", "\"default\": 3, \"step\": @0.5", "uniform[1].step",
+	    "integer" },
+	{ "\"default\": true", "\"default\": true, \"max\": @true", "uniform[2].max",
+	    "a bool cannot have max" },
 	{ "[0, 0.5, 1]", "@[0, 0.5]", "uniform[3].default",
-		"expected 3 numbers for a vec3, got 2" },
+	    "expected 3 numbers for a vec3, got 2" },
 	{ "[0, 0.5, 1]", "[0, 0.5, @1e300]", "uniform[3].default", "3 numbers" },
 	/* Assets. */
-	{ "{\"name\": \"tex\"", "{\"name\": @\"music\", \"kind\": \"volume\", "
-		"\"path\": \"v\"}, {\"name\": \"tex\"", "asset[0].name",
-		"reserved" },
+	{ "{\"name\": \"tex\"",
+	    "{\"name\": @\"music\", \"kind\": \"volume\", "
+	    "\"path\": \"v\"}, {\"name\": \"tex\"",
+	    "asset[0].name", "reserved" },
 	{ "\"a.png\"", "@\"../a.png\"", "asset[0].path", "'..'" },
-	{ "\"a.png\"", "\"a.png\", \"channels\": @2", "asset[0].channels",
-		"integer 1" },
-	{ "\"a.png\"", "\"a.png\", \"vflip\": @1", "asset[0].vflip",
-		"true or false" },
+	{ "\"a.png\"", "\"a.png\", \"channels\": @2", "asset[0].channels", "integer 1" },
+	{ "\"a.png\"", "\"a.png\", \"vflip\": @1", "asset[0].vflip", "true or false" },
 	/* Passes. */
 	{ "\"name\": \"snd\"", "\"name\": @\"tex\"", "pass[2].name",
-		"already used on line 9" },
+	    "already used on line 9" },
 	{ "\"kind\": \"buffer\"", "\"kind\": @\"Buffer\"", "pass[1].kind",
-		"did you mean 'buffer'?" },
+	    "did you mean 'buffer'?" },
 	{ "\"source\": \"b.glsl\"", "\"source\": \"b.glsl\", \"width\": @3",
-		"pass[1].width", "width needs height" },
+	    "pass[1].width", "width needs height" },
 	{ "\"source\": \"n.glsl\"",
-		"\"source\": \"n.glsl\", \"width\": @3, \"height\": 3",
-		"pass[2].width", "cannot have a size of its own" },
+	    "\"source\": \"n.glsl\", \"width\": @3, \"height\": 3", "pass[2].width",
+	    "cannot have a size of its own" },
 	{ "\"width\": 64, \"height\": 32, ", "", "pass[0].kind", NULL },
 	{ "\"source\": \"b.glsl\"", "\"source\": \"b.glsl\", \"format\": @\"rgba8\"",
-		"pass[1].format", "not one of" },
+	    "pass[1].format", "not one of" },
 	{ "\"source\": \"i.glsl\"", "\"source\": \"i.glsl\", \"format\": @\"r32f\"",
-		"pass[3].format", "cannot have a format of its own" },
+	    "pass[3].format", "cannot have a format of its own" },
 	{ "\"source\": \"i.glsl\"",
-		"\"source\": \"i.glsl\", \"extra_outputs\": @[\"r32f\"]",
-		"pass[3].extra_outputs", "cannot have extra outputs" },
+	    "\"source\": \"i.glsl\", \"extra_outputs\": @[\"r32f\"]",
+	    "pass[3].extra_outputs", "cannot have extra outputs" },
 	{ "\"extra_outputs\": [\"r32f\"]", "\"extra_outputs\": [@\"r32\"]",
-		"pass[0].extra_outputs[0]", "not one of" },
+	    "pass[0].extra_outputs[0]", "not one of" },
 	{ "\"source\": \"b.glsl\"", "\"source\": \"b.glsl\", \"duration\": @2",
-		"pass[1].duration", "only sound" },
+	    "pass[1].duration", "only sound" },
 	{ "\"source\": \"n.glsl\"", "\"source\": \"n.glsl\", \"duration\": @0",
-		"pass[2].duration", "above 0" },
+	    "pass[2].duration", "above 0" },
 	{ "\"source\": \"n.glsl\"", "\"source\": \"n.glsl\", \"duration\": @3601",
-		"pass[2].duration", "at most 3600" },
+	    "pass[2].duration", "at most 3600" },
 	{ "\"source\": \"b.glsl\"", "\"source\": \"b.glsl\", \"iterations\": @2",
-		"pass[1].iterations", "only compute" },
-	{ "\"source\": \"b.glsl\"",
-		"\"source\": \"b.glsl\", \"local_size\": @[1, 1, 1]",
-		"pass[1].local_size", "only compute" },
-	{ "[8, 4, 1]", "@[64, 32, 1]", "pass[0].local_size",
-		"2048 invocations" },
-	{ "[8, 4, 1]", "[8, 4, @2]", "pass[0].local_size", "expected the integer 1, got 2" },
+	    "pass[1].iterations", "only compute" },
+	{ "\"source\": \"b.glsl\"", "\"source\": \"b.glsl\", \"local_size\": @[1, 1, 1]",
+	    "pass[1].local_size", "only compute" },
+	{ "[8, 4, 1]", "@[64, 32, 1]", "pass[0].local_size", "2048 invocations" },
+	{ "[8, 4, 1]", "[8, 4, @2]", "pass[0].local_size",
+	    "expected the integer 1, got 2" },
 	{ "[8, 4, 1]", "@[8, 4]", "pass[0].local_size", "expected 3 integers, got 2" },
 	{ "\"size\": 64", "\"size\": @0", "pass[0].storage[0].size", "from 1" },
-	{ "\"binding\": 0", "\"binding\": @-1", "pass[0].storage[0].binding",
-		"from 0" },
-	{ "\"storage\": [", "\"storage\": @[{\"binding\": 0, \"name\": \"x\", "
-		"\"size\": 1}, ", "pass[0].storage", "binding 0 is used twice" },
-	{ "\"source\": \"b.glsl\"", "\"source\": \"b.glsl\", \"storage\": "
-		"[{\"binding\": 0, \"name\": \"cells\", \"size\": @65}]",
-		"pass[1].storage[0].size", "64 bytes in another pass" },
+	{ "\"binding\": 0", "\"binding\": @-1", "pass[0].storage[0].binding", "from 0" },
+	{ "\"storage\": [",
+	    "\"storage\": @[{\"binding\": 0, \"name\": \"x\", "
+	    "\"size\": 1}, ",
+	    "pass[0].storage", "binding 0 is used twice" },
+	{ "\"source\": \"b.glsl\"",
+	    "\"source\": \"b.glsl\", \"storage\": "
+	    "[{\"binding\": 0, \"name\": \"cells\", \"size\": @65}]",
+	    "pass[1].storage[0].size", "64 bytes in another pass" },
 	{ "\"kind\": \"buffer\"", "\"kind\": \"image\"", "pass", NULL },
 	{ "\"kind\": \"image\"", "\"kind\": \"buffer\"", "pass", NULL },
 	/* Inputs. */
-	{ "\"source\": \"buf\"", "\"source\": @\"bif\"",
-		"pass[3].input[0].source", "did you mean 'buf'?" },
+	{ "\"source\": \"buf\"", "\"source\": @\"bif\"", "pass[3].input[0].source",
+	    "did you mean 'buf'?" },
 	{ "\"source\": \"buf\"", "\"source\": \"buf\", \"kind\": @\"texture\"",
-		"pass[3].input[0].kind", "of kind 'pass'" },
+	    "pass[3].input[0].kind", "of kind 'pass'" },
 	{ "\"source\": \"tex\"", "\"source\": \"tex\", \"kind\": @\"cubemap\"",
-		"pass[3].input[1].kind", "of kind 'texture'" },
+	    "pass[3].input[1].kind", "of kind 'texture'" },
 	{ "\"source\": \"tex\"", "\"source\": \"tex\", \"output\": @1",
-		"pass[3].input[1].output", "only passes" },
+	    "pass[3].input[1].output", "only passes" },
 	{ "\"source\": \"tex\"", "\"source\": \"tex\", \"frame\": @\"previous\"",
-		"pass[3].input[1].frame", "only passes" },
-	{ "\"channel\": 1", "\"channel\": @0", "pass[3].input[1].channel",
-		"used twice" },
+	    "pass[3].input[1].frame", "only passes" },
+	{ "\"channel\": 1", "\"channel\": @0", "pass[3].input[1].channel", "used twice" },
 	{ "\"channel\": 1", "\"channel\": @16", "pass[3].input[1].channel",
-		"from 0 to 15" },
+	    "from 0 to 15" },
 	{ "\"source\": \"buf\"", "\"source\": \"buf\", \"output\": @1",
-		"pass[3].input[0].output", "outputs 0 to 0" },
-	{ "\"source\": \"buf\"", "\"source\": @\"snd\"",
-		"pass[3].input[0].source", "a sound pass cannot be an input" },
-	{ "\"source\": \"n.glsl\"", "\"source\": \"n.glsl\", \"input\": "
-		"[{\"channel\": 0, \"source\": @\"buf\"}]",
-		"pass[2].input[0].source", "cannot read other passes" },
-	{ "\"source\": \"b.glsl\"", "\"source\": \"b.glsl\", \"input\": "
-		"[{\"channel\": 0, \"source\": \"img\", \"frame\": @\"previous\"}]",
-		"pass[1].input[0].frame", "no previous frame to read" },
+	    "pass[3].input[0].output", "outputs 0 to 0" },
+	{ "\"source\": \"buf\"", "\"source\": @\"snd\"", "pass[3].input[0].source",
+	    "a sound pass cannot be an input" },
+	{ "\"source\": \"n.glsl\"",
+	    "\"source\": \"n.glsl\", \"input\": "
+	    "[{\"channel\": 0, \"source\": @\"buf\"}]",
+	    "pass[2].input[0].source", "cannot read other passes" },
+	{ "\"source\": \"b.glsl\"",
+	    "\"source\": \"b.glsl\", \"input\": "
+	    "[{\"channel\": 0, \"source\": \"img\", \"frame\": @\"previous\"}]",
+	    "pass[1].input[0].frame", "no previous frame to read" },
 	{ "\"frame\": \"previous\"", "\"frame\": \"previous\", \"output\": @1",
-		"pass[0].input[0].output", "only output 0" },
-	{ "\"source\": \"b.glsl\"", "\"source\": \"b.glsl\", \"input\": "
-		"[{\"channel\": 0, \"source\": \"img\"}]",
-		"pass[3].input[0].source", "buf -> img -> buf" },
+	    "pass[0].input[0].output", "only output 0" },
+	{ "\"source\": \"b.glsl\"",
+	    "\"source\": \"b.glsl\", \"input\": "
+	    "[{\"channel\": 0, \"source\": \"img\"}]",
+	    "pass[3].input[0].source", "buf -> img -> buf" },
 	/* Presets. */
-	{ "\"render_scale\": 0.5", "\"render_scale\": @100",
-		"preset.half.render_scale", "64000 x 36000" },
-	{ "\"sim\": {}", "@\"sin\": {}", "preset.half.pass.sin",
-		"did you mean 'sim'?" },
+	{ "\"render_scale\": 0.5", "\"render_scale\": @100", "preset.half.render_scale",
+	    "64000 x 36000" },
+	{ "\"sim\": {}", "@\"sin\": {}", "preset.half.pass.sin", "did you mean 'sim'?" },
 	{ "\"sim\": {}", "\"buf\": {\"iterations\": @2}",
-		"preset.half.pass.buf.iterations", "only compute" },
+	    "preset.half.pass.buf.iterations", "only compute" },
 	{ "\"sim\": {}", "\"img\": {\"width\": @2, \"height\": 2}",
-		"preset.half.pass.img.width", "cannot have a size of its own" },
+	    "preset.half.pass.img.width", "cannot have a size of its own" },
 	{ "\"half\"", "@\" \"", "preset.\" \"", "blank" },
 	/* Timelines and traces. */
-	{ "{\"frame\": 4}", "{\"frame\": 4}, {\"frame\": @4}",
-		"timeline[1].frame", "listed twice in the timeline" },
+	{ "{\"frame\": 4}", "{\"frame\": 4}, {\"frame\": @4}", "timeline[1].frame",
+	    "listed twice in the timeline" },
 	{ "{\"frame\": 4}", "@{}", "timeline[0].frame", "missing" },
-	{ "{\"frame\": 4}", "{\"frame\": 4, \"mouse\": @[1, 2]}",
-		"timeline[0].mouse", "expected 4 numbers for a vec4, got 2" },
+	{ "{\"frame\": 4}", "{\"frame\": 4, \"mouse\": @[1, 2]}", "timeline[0].mouse",
+	    "expected 4 numbers for a vec4, got 2" },
 	{ "{\"frame\": 4}", "{\"frame\": 4, \"keys\": {\"down\": [@\"hyper\"]}}",
-		"timeline[0].keys.down[0]", "key's name" },
+	    "timeline[0].keys.down[0]", "key's name" },
 	{ "{\"frame\": 4}", "{\"frame\": 4, \"keys\": {\"down\": [@256]}}",
-		"timeline[0].keys.down[0]", "0 to 255" },
+	    "timeline[0].keys.down[0]", "0 to 255" },
 	{ "{\"frame\": 4}", "{\"frame\": 4, \"set\": {@\"sped\": 1}}",
-		"timeline[0].set.sped", "did you mean 'speed'?" },
+	    "timeline[0].set.sped", "did you mean 'speed'?" },
 	{ "{\"frame\": 4}", "{\"frame\": 4, \"set\": {\"speed\": @2.5}}",
-		"timeline[0].set.speed", "above the maximum 2" },
-	{ "{\"frame\": 4}", "{\"frame\": 4, \"set\": {\"on\": @1}}",
-		"timeline[0].set.on", "true or false" },
+	    "timeline[0].set.speed", "above the maximum 2" },
+	{ "{\"frame\": 4}", "{\"frame\": 4, \"set\": {\"on\": @1}}", "timeline[0].set.on",
+	    "true or false" },
 	{ "\"hero\"", "@\".hero\"", "trace[0].name", "not a valid trace name" },
 	{ "\"hero\"", "@\"a/b\"", "trace[0].name", "not a valid trace name" },
 	{ "{\"name\": \"hero\"", "{\"name\": \"hero\"}, {\"name\": @\"hero\"",
-		"trace[1].name", "already used on line" },
+	    "trace[1].name", "already used on line" },
 	{ "\"frames\": [1]", "\"frames\": [@\"5:1\"]", "trace[0].frames[0]",
-		"is not a frame number or range" },
+	    "is not a frame number or range" },
 	{ "\"frames\": [1]", "\"frames\": [@\"1:5:0\"]", "trace[0].frames[0]",
-		"is not a frame number or range" },
-	{ "\"frames\": [1]", "\"frames\": [@-1]", "trace[0].frames[0]",
-		"from 0" },
-	{ "\"frames\": [1]", "\"frames\": @[]", "trace[0].frames",
-		"at least one" },
-	{ "\"frames\": [1]", "\"frames\": [@\"0:100000000\"]",
-		"trace[0].frames[0]", "more than" },
-	{ "\"frames\": [1]", "\"frames\": [1], \"frame\": @1",
-		"trace[0].frame", "mutually exclusive" },
-	{ "\"frames\": [1]", "\"time\": @1e30", "trace[0].time",
-		"beyond frame" },
+	    "is not a frame number or range" },
+	{ "\"frames\": [1]", "\"frames\": [@-1]", "trace[0].frames[0]", "from 0" },
+	{ "\"frames\": [1]", "\"frames\": @[]", "trace[0].frames", "at least one" },
+	{ "\"frames\": [1]", "\"frames\": [@\"0:100000000\"]", "trace[0].frames[0]",
+	    "more than" },
+	{ "\"frames\": [1]", "\"frames\": [1], \"frame\": @1", "trace[0].frame",
+	    "mutually exclusive" },
+	{ "\"frames\": [1]", "\"time\": @1e30", "trace[0].time", "beyond frame" },
 	{ "\"frames\": [1]", "\"preset\": @\"hall\"", "trace[0].preset",
-		"did you mean 'half'?" },
+	    "did you mean 'half'?" },
 	/* Tests. */
-	{ "\"frame\": 1, \"assert", "\"frames\": @[1, 1], \"assert",
-		"test[0].frames", "listed twice" },
-	{ "\"frame\": 1, \"assert", "\"width\": @3, \"assert",
-		"test[0].width", "width needs height" },
-	{ "\"frame\": 1, \"assert", "\"resolutions\": @[[1, 2]], \"width\": 3, "
-		"\"height\": 3, \"assert", "test[0].resolutions",
-		"mutually exclusive" },
+	{ "\"frame\": 1, \"assert", "\"frames\": @[1, 1], \"assert", "test[0].frames",
+	    "listed twice" },
+	{ "\"frame\": 1, \"assert", "\"width\": @3, \"assert", "test[0].width",
+	    "width needs height" },
+	{ "\"frame\": 1, \"assert",
+	    "\"resolutions\": @[[1, 2]], \"width\": 3, "
+	    "\"height\": 3, \"assert",
+	    "test[0].resolutions", "mutually exclusive" },
 	{ "\"frame\": 1, \"assert", "\"resolutions\": [@[1, 2, 3]], \"assert",
-		"test[0].resolutions[0]", "a width and a height" },
+	    "test[0].resolutions[0]", "a width and a height" },
 	{ "\"frame\": 1, \"assert", "\"resolutions\": [[1, @0]], \"assert",
-		"test[0].resolutions[0][1]", "from 1" },
-	{ "\"frame\": 1, \"assert", "\"frames\": [1, 2], \"reference\": "
-		"@\"r.png\", \"assert", "test[0].reference", "a single reference picture" },
-	{ "\"frame\": 1, \"assert", "\"reference\": @\"r.png\", "
-		"\"reference_uniforms\": {}, \"assert", "test[0].reference",
-		"mutually exclusive" },
-	{ "\"frame\": 1, \"assert", "\"min_rmse\": @0.5, \"assert",
-		"test[0].min_rmse", "needs reference" },
-	{ "\"frame\": 1, \"assert", "\"reference\": \"r.png\", \"min_rmse\": "
-		"@0.5, \"max_rmse\": 0.4, \"assert", "test[0].min_rmse",
-		"greater than max_rmse" },
-	{ "\"frame\": 1, \"assert", "\"tolerance\": @1.5, \"assert",
-		"test[0].tolerance", "at most 1" },
+	    "test[0].resolutions[0][1]", "from 1" },
+	{ "\"frame\": 1, \"assert",
+	    "\"frames\": [1, 2], \"reference\": "
+	    "@\"r.png\", \"assert",
+	    "test[0].reference", "a single reference picture" },
+	{ "\"frame\": 1, \"assert",
+	    "\"reference\": @\"r.png\", "
+	    "\"reference_uniforms\": {}, \"assert",
+	    "test[0].reference", "mutually exclusive" },
+	{ "\"frame\": 1, \"assert", "\"min_rmse\": @0.5, \"assert", "test[0].min_rmse",
+	    "needs reference" },
+	{ "\"frame\": 1, \"assert",
+	    "\"reference\": \"r.png\", \"min_rmse\": "
+	    "@0.5, \"max_rmse\": 0.4, \"assert",
+	    "test[0].min_rmse", "greater than max_rmse" },
+	{ "\"frame\": 1, \"assert", "\"tolerance\": @1.5, \"assert", "test[0].tolerance",
+	    "at most 1" },
 	{ "\"frame\": 1, \"assert", "\"mean_range\": @[1, 0], \"assert",
-		"test[0].mean_range", "greater than the upper" },
-	{ "\"frame\": 1, \"assert", "\"pass\": @\"snd\", \"assert",
-		"test[0].pass", "no picture" },
-	{ "\"frame\": 1, \"assert", "\"pass\": @\"sum\", \"assert",
-		"test[0].pass", "unknown pass" },
+	    "test[0].mean_range", "greater than the upper" },
+	{ "\"frame\": 1, \"assert", "\"pass\": @\"snd\", \"assert", "test[0].pass",
+	    "no picture" },
+	{ "\"frame\": 1, \"assert", "\"pass\": @\"sum\", \"assert", "test[0].pass",
+	    "unknown pass" },
 	{ "\"frame\": 1, \"assert", "\"max_pass_gpu_ms\": {@\"x\": 1}, \"assert",
-		"test[0].max_pass_gpu_ms.x", "unknown pass" },
-	{ "\"frame\": 1, \"assert", "\"max_pass_gpu_ms\": {\"sim\": @-1}, "
-		"\"assert", "test[0].max_pass_gpu_ms.sim", "at least 0" },
+	    "test[0].max_pass_gpu_ms.x", "unknown pass" },
+	{ "\"frame\": 1, \"assert",
+	    "\"max_pass_gpu_ms\": {\"sim\": @-1}, "
+	    "\"assert",
+	    "test[0].max_pass_gpu_ms.sim", "at least 0" },
 	{ "\"frame\": 1, \"assert", "\"uniforms\": {\"count\": @1.5}, \"assert",
-		"test[0].uniforms.count", "an integer" },
-	{ "\"frame\": 1, \"assert", "\"storage\": [{\"name\": @\"cell\", "
-		"\"reference\": \"r\"}], \"assert", "test[0].storage[0].name",
-		"did you mean 'cells'?" },
-	{ "\"assert_no_nan\": true", "\"assert_resolution_independent\": @true, "
-		"\"pass\": \"sim\"", "test[0].assert_resolution_independent",
-		"two resolutions" },
-	{ "\"assert_no_nan\": true", "\"assert_resolution_independent\": @true, "
-		"\"resolutions\": [[1, 1], [2, 2]], \"pass\": \"buf\"",
-		"test[0].assert_resolution_independent", "fixed size" },
+	    "test[0].uniforms.count", "an integer" },
+	{ "\"frame\": 1, \"assert",
+	    "\"storage\": [{\"name\": @\"cell\", "
+	    "\"reference\": \"r\"}], \"assert",
+	    "test[0].storage[0].name", "did you mean 'cells'?" },
+	{ "\"assert_no_nan\": true",
+	    "\"assert_resolution_independent\": @true, "
+	    "\"pass\": \"sim\"",
+	    "test[0].assert_resolution_independent", "two resolutions" },
+	{ "\"assert_no_nan\": true",
+	    "\"assert_resolution_independent\": @true, "
+	    "\"resolutions\": [[1, 1], [2, 2]], \"pass\": \"buf\"",
+	    "test[0].assert_resolution_independent", "fixed size" },
 	{ "{\"name\": \"t\", \"frame\": 1, \"assert_no_nan\": true}",
-		"@{\"name\": \"t\", \"tolerance\": 0.1}", "test[0]",
-		"checks nothing" },
-	{ "{\"name\": \"t\"", "{\"name\": \"t\", \"assert_no_inf\": true}, "
-		"{\"name\": @\"t\"", "test[1].name", "already used on line" },
+	    "@{\"name\": \"t\", \"tolerance\": 0.1}", "test[0]", "checks nothing" },
+	{ "{\"name\": \"t\"",
+	    "{\"name\": \"t\", \"assert_no_inf\": true}, "
+	    "{\"name\": @\"t\"",
+	    "test[1].name", "already used on line" },
 	/* The store. */
 	{ "\"1GiB\"", "@\"1 giga\"", "store.max_size", "10GiB" },
 	{ "\"1GiB\"", "@-5", "store.max_size", "number of bytes" },
 	{ "\"1GiB\"", "\"1GiB\", \"max_age\": @\"3y\"", "store.max_age", "30d" },
-	{ "\"1GiB\"", "\"1GiB\", \"checkpoint\": @\"never\"",
-		"store.checkpoint", "auto" },
+	{ "\"1GiB\"", "\"1GiB\", \"checkpoint\": @\"never\"", "store.checkpoint",
+	    "auto" },
 	{ "\"1GiB\"", "\"1GiB\", \"checkpoint\": @0", "store.checkpoint", "auto" },
 };
 
-static int write_file(const char *folder, size_t i, const char *suffix,
-	const char *text)
+static int write_file(const char *folder, size_t i, const char *suffix, const char *text)
 {
 	char *path = xasprintf("%s/%03zu.%s", folder, i, suffix);
 	FILE *f = fopen(path, "w");
@@ -332,8 +336,7 @@ static int write_rows(const char *folder)
 {
 	int is_bad = write_file(folder, 0, "json", skeleton);
 	for (size_t i = 1; i <= sizeof faults / sizeof *faults && !is_bad; i++) {
-		char *text = replaced(skeleton, faults[i - 1].find,
-			faults[i - 1].with);
+		char *text = replaced(skeleton, faults[i - 1].find, faults[i - 1].with);
 		char *mark = strchr(text, '@');
 		if (mark)
 			memmove(mark, mark + 1, strlen(mark));
@@ -342,8 +345,8 @@ static int write_rows(const char *folder)
 		if (!load_text(text, &m, &errs))
 			manifest_release(&m);
 		char *said = errs.nerr ? err_text(&errs.err[0]) : xstrdup("");
-		is_bad = write_file(folder, i, "json", text)
-			|| write_file(folder, i, "said", said);
+		is_bad = write_file(folder, i, "json", text) ||
+		    write_file(folder, i, "said", said);
 		errs_release(&errs);
 		free(said);
 		free(text);
@@ -363,7 +366,7 @@ static int load_files(int n, char **path)
 		struct errs errs = ERRS_INIT;
 		int is_taken = !load_text(buf_str(&text), &m, &errs);
 		printf("%d %s: %s\n", is_taken, path[i],
-			errs.nerr ? errs.err[0].message : "");
+		    errs.nerr ? errs.err[0].message : "");
 		if (is_taken)
 			manifest_release(&m);
 		errs_release(&errs);
@@ -396,23 +399,23 @@ static void check_faults(void)
 		CHECK_INT(errs.nerr, 1);
 		for (size_t k = 0; k < errs.nerr; k++) {
 			const struct err *err = &errs.err[k];
-			int holds = CHECK_INT(err->status, STATUS_INPUT)
-				& CHECK_STR(err->file, "f")
-				& CHECK_STR(err->key, faults[i].key);
+			int holds = CHECK_INT(err->status, STATUS_INPUT) &
+			    CHECK_STR(err->file, "f") &
+			    CHECK_STR(err->key, faults[i].key);
 			if (mark)
-				holds &= CHECK_INT(err->line, line)
-					& CHECK_INT(err->column, column);
+				holds &= CHECK_INT(err->line, line) &
+				    CHECK_INT(err->column, column);
 			char *said = err_text(err);
-			char *head = xasprintf("f:%d:%d: %s: ", err->line,
-				err->column, faults[i].key);
+			char *head = xasprintf("f:%d:%d: %s: ", err->line, err->column,
+			    faults[i].key);
 			holds &= CHECK(strncmp(said, head, strlen(head)) == 0);
 			free(said);
 			free(head);
 			if (faults[i].text)
 				holds &= CHECK(strstr(err->message, faults[i].text));
 			if (!holds)
-				fprintf(stderr, "\trow %zu (%s): %s\n", i,
-					faults[i].with, err->message);
+				fprintf(stderr, "\trow %zu (%s): %s\n", i, faults[i].with,
+				    err->message);
 		}
 		errs_release(&errs);
 		free(text);
@@ -469,12 +472,12 @@ static void check_frames(void)
 		const char *with;
 		int frame[6], n;
 	} row[] = {
-		{ "\"frames\": [7, 3, \"3:9:3\", \"1\", \"8, 20\"]",
-			{ 1, 3, 6, 7, 8, 9 }, 7 },
+		{ "\"frames\": [7, 3, \"3:9:3\", \"1\", \"8, 20\"]", { 1, 3, 6, 7, 8, 9 },
+		    7 },
 		{ "\"frame\": 12", { 12 }, 1 },
-		{ "\"time\": 0.05", { 2 }, 1 },		/* 1.5 rounds away */
+		{ "\"time\": 0.05", { 2 }, 1 }, /* 1.5 rounds away */
 		{ "\"fps\": 10, \"time\": 2", { 20 }, 1 },
-		{ "\"fps\": 10", { 10 }, 1 },		/* preview_time */
+		{ "\"fps\": 10", { 10 }, 1 }, /* preview_time */
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		char *text = replaced(skeleton, "\"frames\": [1]", row[i].with);
@@ -490,7 +493,7 @@ static void check_frames(void)
 		free(text);
 	}
 	char *text = replaced(skeleton,
-		"\"trace\": [{\"name\": \"hero\", \"frames\": [1]}],\n", "");
+	    "\"trace\": [{\"name\": \"hero\", \"frames\": [1]}],\n", "");
 	struct manifest m;
 	struct errs errs = ERRS_INIT;
 	if (CHECK(!load_text(text, &m, &errs))) {
@@ -509,8 +512,10 @@ static void check_units(void)
 		const char *with;
 		double size, age;
 	} row[] = {
-		{ "500", 500, 0 }, { "\"500MB\"", 5e8, 0 },
-		{ "\"1.5 kib\"", 1536, 0 }, { "\"7\"", 7, 0 },
+		{ "500", 500, 0 },
+		{ "\"500MB\"", 5e8, 0 },
+		{ "\"1.5 kib\"", 1536, 0 },
+		{ "\"7\"", 7, 0 },
 		{ "\"2TiB\"", 2199023255552.0, 0 },
 		{ "1, \"max_age\": \"30d\"", 1, 2592000 },
 		{ "1, \"max_age\": \"12h\"", 1, 43200 },
@@ -533,13 +538,14 @@ static void check_units(void)
 static void check_all_reported(void)
 {
 	struct buf text = BUF_INIT;
-	buf_addstr(&text, "{\"format\": 1, \"project\": {\"name\": \"p\"},\n"
-		"\"render\": {\"width\": 0, \"hight\": 3},\n"
-		"\"pass\": [{\"name\": \"a\", \"kind\": \"image\", \"source\": \"\\u001b\"}],\n"
-		"\"trace\": [\n");
+	buf_addstr(&text,
+	    "{\"format\": 1, \"project\": {\"name\": \"p\"},\n"
+	    "\"render\": {\"width\": 0, \"hight\": 3},\n"
+	    "\"pass\": [{\"name\": \"a\", \"kind\": \"image\", \"source\": \"\\u001b\"}],\n"
+	    "\"trace\": [\n");
 	for (int i = 0; i < 200; i++)
 		buf_addf(&text, "%s{\"name\": \"t%d\", \"preset\": \"\\u001b[1m\"}",
-			i ? ",\n" : "", i);
+		    i ? ",\n" : "", i);
 	buf_addstr(&text, "]}");
 	struct manifest m;
 	struct errs errs = ERRS_INIT;
@@ -563,18 +569,24 @@ static void check_reserved(void)
 		const char *name;
 		int glsl, essl;
 	} row[] = {
-		{ "iTime", 1, 1 }, { "iSampleRate", 1, 1 },
-		{ "iChannel0", 1, 1 }, { "iChannel15", 1, 1 },
-		{ "iChannel16", 0, 0 }, { "iChannel01", 0, 0 },
-		{ "iOutput", 1, 1 }, { "iOutput7", 1, 1 }, { "iOutput8", 0, 0 },
-		{ "iAudioBass", 1, 0 }, { "iMusicMeta", 1, 0 },
-		{ "iCh3", 0, 1 }, { "iCh4", 0, 0 }, { "speed", 0, 0 },
+		{ "iTime", 1, 1 },
+		{ "iSampleRate", 1, 1 },
+		{ "iChannel0", 1, 1 },
+		{ "iChannel15", 1, 1 },
+		{ "iChannel16", 0, 0 },
+		{ "iChannel01", 0, 0 },
+		{ "iOutput", 1, 1 },
+		{ "iOutput7", 1, 1 },
+		{ "iOutput8", 0, 0 },
+		{ "iAudioBass", 1, 0 },
+		{ "iMusicMeta", 1, 0 },
+		{ "iCh3", 0, 1 },
+		{ "iCh4", 0, 0 },
+		{ "speed", 0, 0 },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-		CHECK_INT(uniform_is_reserved(row[i].name, DIALECT_GLSL),
-			row[i].glsl);
-		CHECK_INT(uniform_is_reserved(row[i].name, DIALECT_ESSL),
-			row[i].essl);
+		CHECK_INT(uniform_is_reserved(row[i].name, DIALECT_GLSL), row[i].glsl);
+		CHECK_INT(uniform_is_reserved(row[i].name, DIALECT_ESSL), row[i].essl);
 	}
 }
 
@@ -584,19 +596,19 @@ static void check_written(void)
 	static const char *const with[] = {
 		"\"frames\": [1]",
 		"\"frames\": [0, 2, 4, 9, 10, 30], \"preset\": \"half\", \"width\": 5,"
-			" \"fps\": 29.97, \"set\": {\"color\": [1, 0.1, 0], \"on\": false},"
-			" \"include_intermediates\": true, \"timeline\": []",
+		" \"fps\": 29.97, \"set\": {\"color\": [1, 0.1, 0], \"on\": false},"
+		" \"include_intermediates\": true, \"timeline\": []",
 		"\"timeline\": [{\"frame\": 9, \"mouse\": [1, 2, -3, 0.5]},"
-			" {\"frame\": 2, \"keys\": {\"down\": [\"a\", \"left\", 200,"
-			" \"f12\"]}, \"set\": {\"count\": 7}},"
-			" {\"frame\": 3, \"keys\": {\"down\": []}}]",
+		" {\"frame\": 2, \"keys\": {\"down\": [\"a\", \"left\", 200,"
+		" \"f12\"]}, \"set\": {\"count\": 7}},"
+		" {\"frame\": 3, \"keys\": {\"down\": []}}]",
 		"\"frame\": 3}], \"test\": [{\"name\": \"x\", \"frames\": [1, 2],"
-			" \"resolutions\": [[9, 8], [1, 2]], \"pass\": \"sim\","
-			" \"tolerance\": 0.002, \"mean_range\": [-1, 1],"
-			" \"max_gpu_ms\": 0, \"max_pass_gpu_ms\": {\"sim\": 2.5},"
-			" \"uniforms\": {\"speed\": 1}, \"reference_uniforms\": {},"
-			" \"storage\": [{\"name\": \"cells\", \"reference\": \"c.bin\"}],"
-			" \"assert_resolution_independent\": true}]}//",
+		" \"resolutions\": [[9, 8], [1, 2]], \"pass\": \"sim\","
+		" \"tolerance\": 0.002, \"mean_range\": [-1, 1],"
+		" \"max_gpu_ms\": 0, \"max_pass_gpu_ms\": {\"sim\": 2.5},"
+		" \"uniforms\": {\"speed\": 1}, \"reference_uniforms\": {},"
+		" \"storage\": [{\"name\": \"cells\", \"reference\": \"c.bin\"}],"
+		" \"assert_resolution_independent\": true}]}//",
 	};
 	for (size_t i = 0; i < sizeof with / sizeof *with; i++) {
 		char *text = replaced(skeleton, "\"frames\": [1]", with[i]);
@@ -622,8 +634,8 @@ static void check_written(void)
 		}
 		if (first && i == 1) {
 			const cJSON *trace = cJSON_GetObjectItem(first, "trace");
-			char *frames = cJSON_PrintUnformatted(cJSON_GetObjectItem(
-				trace->child, "frames"));
+			char *frames = cJSON_PrintUnformatted(
+			    cJSON_GetObjectItem(trace->child, "frames"));
 			CHECK_STR(frames, "[\"0:4:2\",9,10,30]");
 			free(frames);
 			CHECK(cJSON_GetObjectItem(trace->child, "timeline"));
@@ -659,10 +671,12 @@ static void check_large(void)
 {
 	struct buf list = BUF_INIT;
 	for (int i = 0; i < 10000; i++)
-		buf_addf(&list, "%s{\"name\": \"t%d\", \"frames\": [%d, \"%d:%d\"],"
-			" \"set\": {\"speed\": 1}}", i ? "," : "", i, i, i, i + 9);
-	char *text = replaced(skeleton, "{\"name\": \"hero\", \"frames\": [1]}",
-		buf_str(&list));
+		buf_addf(&list,
+		    "%s{\"name\": \"t%d\", \"frames\": [%d, \"%d:%d\"],"
+		    " \"set\": {\"speed\": 1}}",
+		    i ? "," : "", i, i, i, i + 9);
+	char *text =
+	    replaced(skeleton, "{\"name\": \"hero\", \"frames\": [1]}", buf_str(&list));
 	struct manifest m;
 	struct errs errs = ERRS_INIT;
 	if (CHECK(!load_text(text, &m, &errs))) {
@@ -678,7 +692,11 @@ static void check_large(void)
 
 static void check_root(void)
 {
-	static const char *const text[] = { "[]", "1", "\"x\"", "{}",
+	static const char *const text[] = {
+		"[]",
+		"1",
+		"\"x\"",
+		"{}",
 		"{\"pass\": 1, \"asset\": {}, \"uniform\": \"\", \"trace\": null}",
 		"{\"format\": 1, \"project\": {\"name\": \"p\"}, \"pass\": []}",
 		"{\"pass\": [1, [], {}], \"asset\": [null], \"test\": [{\"pass\": \"\"}]}",
@@ -694,18 +712,17 @@ static void check_root(void)
 
 static void check_tree(void)
 {
-	static const char toml[] =
-		"format = 1\n"
-		"[project]\n"
-		"name = \"p\"\n"
-		"[[asset]]\n"
-		"name = \"tex\"\n"
-		"kind = \"texture\"\n"
-		"path = \"img\\\\a.png\"\n"
-		"[[pass]]\n"
-		"name = \"img\"\n"
-		"kind = \"image\"\n"
-		"source = \"i.glsl\"\n";
+	static const char toml[] = "format = 1\n"
+				   "[project]\n"
+				   "name = \"p\"\n"
+				   "[[asset]]\n"
+				   "name = \"tex\"\n"
+				   "kind = \"texture\"\n"
+				   "path = \"img\\\\a.png\"\n"
+				   "[[pass]]\n"
+				   "name = \"img\"\n"
+				   "kind = \"image\"\n"
+				   "source = \"i.glsl\"\n";
 	struct tree *tree = tree_new_memory("memory");
 	struct err err = ERR_INIT;
 	char *path = NULL;
@@ -757,16 +774,26 @@ static void check_schema(void)
 	cJSON *schema = manifest_schema();
 	const cJSON *at = schema;
 	static const char *const path[] = {
-		"properties", "pass", "items", "properties", "input", "items",
-		"properties", "channel", "maximum"
+		"properties",
+		"pass",
+		"items",
+		"properties",
+		"input",
+		"items",
+		"properties",
+		"channel",
+		"maximum",
 	};
 	for (size_t i = 0; i < sizeof path / sizeof *path && CHECK(at); i++)
 		at = cJSON_GetObjectItemCaseSensitive(at, path[i]);
 	CHECK(at && at->valuedouble == 15);
 	CHECK(cJSON_IsFalse(cJSON_GetObjectItem(schema, "additionalProperties")));
 	CHECK_INT(cJSON_GetArraySize(cJSON_GetObjectItem(schema, "required")), 3);
-	const cJSON *render = cJSON_GetObjectItem(cJSON_GetObjectItem(
-		cJSON_GetObjectItem(schema, "properties"), "render"), "properties");
+	const cJSON *render =
+	    cJSON_GetObjectItem(cJSON_GetObjectItem(cJSON_GetObjectItem(schema,
+							"properties"),
+				    "render"),
+		"properties");
 	const cJSON *width = cJSON_GetObjectItem(render, "width");
 	CHECK_INT(cJSON_GetObjectItem(width, "default")->valuedouble, 1280);
 	cJSON_Delete(schema);

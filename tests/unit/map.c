@@ -15,8 +15,8 @@ static void holds_many(void)
 	CHECK_INT(is_new, 5000);
 	for (size_t i = 0; i < 5000; i++) {
 		sprintf(key, "key %zu", i);
-		is_found += map_gets(&map, key) == i * 3
-			&& strcmp(map.entry[i].key, key) == 0;
+		is_found +=
+		    map_gets(&map, key) == i * 3 && strcmp(map.entry[i].key, key) == 0;
 	}
 	CHECK_INT(is_found, 5000);
 	CHECK_INT(map_gets(&map, "key 5000"), MAP_NONE);

@@ -95,7 +95,8 @@ static void has_the_values_of_others_for_light(void)
 static void equal_pictures_are_equal(void)
 {
 	static const double wanted[METRIC_COUNT] = {
-		[METRIC_PSNR] = HUGE_VAL, [METRIC_SSIM] = 1,
+		[METRIC_PSNR] = HUGE_VAL,
+		[METRIC_SSIM] = 1,
 	};
 	const struct metric_options plain = { 0 };
 

@@ -5,11 +5,9 @@
 #include "test.h"
 
 /* The first operand of "stbuild WORD.." as text; null when there is none. */
-static const char *first(const char *a, const char *b, const char *c,
-	const char *d)
+static const char *first(const char *a, const char *b, const char *c, const char *d)
 {
-	char *argv[] = { "stbuild", (char *)a, (char *)b, (char *)c, (char *)d,
-		NULL };
+	char *argv[] = { "stbuild", (char *)a, (char *)b, (char *)c, (char *)d, NULL };
 	int argc = 1;
 	while (argc < 5 && argv[argc])
 		argc++;
@@ -72,8 +70,7 @@ static void table_has_its_end(void)
 	options_init(&o);
 	options_table(&o, table);
 	for (int i = 0; i < OPTIONS_ROWS; i++)
-		CHECK((table[i].letter || table[i].name)
-			== (i < OPTIONS_ROWS - 1));
+		CHECK((table[i].letter || table[i].name) == (i < OPTIONS_ROWS - 1));
 }
 
 int main(void)

@@ -9,8 +9,10 @@ static size_t npart;
 
 static void find(const char *text)
 {
-	struct source source = { .text = (char *)text, .ntext = strlen(text),
-		.file = files, .nfile = 2 };
+	struct source source = { .text = (char *)text,
+		.ntext = strlen(text),
+		.file = files,
+		.nfile = 2 };
 	struct preprocess_options options = { 0, 430, NULL };
 	struct preprocess p;
 	struct err err = ERR_INIT;
@@ -36,8 +38,8 @@ static void names_parts(void)
 	const struct part *p;
 
 	find("#line 1 0\n#define N 4\nfloat x;\n#line 1 1\n\n"
-		"float f() { return 1.; }\nfloat g() { return 2.; }\n"
-		"#line 5 0\nvoid main() { f(); }\n");
+	     "float f() { return 1.; }\nfloat g() { return 2.; }\n"
+	     "#line 5 0\nvoid main() { f(); }\n");
 	CHECK_INT(npart, 5);
 	p = get(PART_MACRO, "N");
 	if (CHECK(p != NULL)) {
@@ -64,10 +66,10 @@ static void knows_used(void)
 	const struct part *p;
 
 	find("#define A 1\n#define B A\n#define UNUSED B\n#define ASKED\n"
-		"#define IDLE 1\n#define HEAD(n) float n()\n"
-		"float g() { return float(IDLE); }\nHEAD(h) { return 2.; }\n"
-		"#ifdef ASKED\nvoid main()\n#else\nvoid main(int gone)\n#endif\n"
-		"{ float x = float(B); h(); }\n");
+	     "#define IDLE 1\n#define HEAD(n) float n()\n"
+	     "float g() { return float(IDLE); }\nHEAD(h) { return 2.; }\n"
+	     "#ifdef ASKED\nvoid main()\n#else\nvoid main(int gone)\n#endif\n"
+	     "{ float x = float(B); h(); }\n");
 	p = get(PART_MACRO, "A");
 	CHECK(p && p->is_used);
 	p = get(PART_MACRO, "B");
@@ -86,7 +88,7 @@ static void knows_used(void)
 	CHECK(p && p->is_used && p->line == 10);
 	struct sha256 before = p->sha;
 	find("#define ASKED\n#ifdef ASKED\nvoid main()\n#else\nvoid other()\n"
-		"#endif\n{ float x = float(B); h(); }\n");
+	     "#endif\n{ float x = float(B); h(); }\n");
 	p = get(PART_FUNCTION, "main");
 	CHECK(p && sha256_equal(&before, &p->sha));
 	CHECK(!get(PART_FUNCTION, "other"));
@@ -108,8 +110,8 @@ static void hashes_tokens(void)
 
 static void takes_anything(void)
 {
-	static const char *const odd[] = { "", "#", "#line 1 9\nx", "#define",
-		"}}}{{", "#define F(x) x\n#define F(y) y\n", "void main() {",
+	static const char *const odd[] = { "", "#", "#line 1 9\nx", "#define", "}}}{{",
+		"#define F(x) x\n#define F(y) y\n", "void main() {",
 		"#if 1\nvoid main() {\n#else\nvoid main() {{\n#endif\n}" };
 
 	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {

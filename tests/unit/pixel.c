@@ -96,8 +96,8 @@ static void test_rgb8(void)
 		uint8_t rgb[12];
 		pixel_to_rgb8(FORMAT_R32F, v, 4, 1, rgb);
 		for (int i = 0; i < 4; i++)
-			wrong += rgb[i * 3] != byte_reference(v[i])
-				|| rgb[i * 3 + 1] || rgb[i * 3 + 2];
+			wrong += rgb[i * 3] != byte_reference(v[i]) || rgb[i * 3 + 1] ||
+			    rgb[i * 3 + 2];
 		pixel_to_rgb8(FORMAT_RG32F, v, 2, 1, rgb);
 		for (int i = 0; i < 4; i++)
 			wrong += rgb[i / 2 * 3 + i % 2] != byte_reference(v[i]);
@@ -111,8 +111,7 @@ static void test_rgb8(void)
 		uint16_t texel[4] = { 0, (uint16_t)h, 0, 0 };
 		uint8_t rgb[3];
 		pixel_to_rgb8(FORMAT_RGBA16F, texel, 1, 1, rgb);
-		wrong += rgb[1] != byte_reference(of_bits(half_reference(
-			(uint16_t)h)));
+		wrong += rgb[1] != byte_reference(of_bits(half_reference((uint16_t)h)));
 	}
 	CHECK_INT(wrong, 0);
 
@@ -139,9 +138,24 @@ static void test_rows(void)
 		in[i] = (uint8_t)i;
 	pixel_to_rgb8(FORMAT_RGBA8, in, 2, 3, out);
 	static const uint8_t want[18] = {
-		16, 17, 18, 20, 21, 22,
-		8, 9, 10, 12, 13, 14,
-		0, 1, 2, 4, 5, 6
+		16,
+		17,
+		18,
+		20,
+		21,
+		22,
+		8,
+		9,
+		10,
+		12,
+		13,
+		14,
+		0,
+		1,
+		2,
+		4,
+		5,
+		6,
 	};
 	CHECK(memcmp(out, want, sizeof want) == 0);
 }

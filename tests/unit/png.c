@@ -8,18 +8,18 @@
 
 /* Decodes with libpng's simplified reader. */
 static int same_pixels(const struct buf *file, const uint8_t *texel, int width,
-	int height, int nchannel)
+    int height, int nchannel)
 {
 	png_image image = { .version = PNG_IMAGE_VERSION };
 	if (!png_image_begin_read_from_memory(&image, file->data, file->len))
 		return 0;
 	image.format = nchannel == 4 ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
 	size_t n = (size_t)width * (size_t)height * (size_t)nchannel;
-	int holds = image.width == (png_uint_32)width
-		&& image.height == (png_uint_32)height;
+	int holds =
+	    image.width == (png_uint_32)width && image.height == (png_uint_32)height;
 	uint8_t *got = xmalloc(n);
-	holds = png_image_finish_read(&image, NULL, got, 0, NULL) && holds
-		&& memcmp(got, texel, n) == 0;
+	holds = png_image_finish_read(&image, NULL, got, 0, NULL) && holds &&
+	    memcmp(got, texel, n) == 0;
 	free(got);
 	png_image_free(&image);
 	return holds;
@@ -60,10 +60,10 @@ static void test_chunks(void)
 	int nother = 0, nend = 0;
 	while (at + 12 <= file.len) {
 		const unsigned char *p = (unsigned char *)file.data + at;
-		size_t n = (size_t)p[0] << 24 | (size_t)p[1] << 16
-			| (size_t)p[2] << 8 | p[3];
-		nother += memcmp(p + 4, "IHDR", 4) && memcmp(p + 4, "IDAT", 4) != 0
-			&& memcmp(p + 4, "IEND", 4);
+		size_t n =
+		    (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
+		nother += memcmp(p + 4, "IHDR", 4) && memcmp(p + 4, "IDAT", 4) != 0 &&
+		    memcmp(p + 4, "IEND", 4);
 		nend += memcmp(p + 4, "IEND", 4) == 0;
 		at += n + 12;
 	}

@@ -26,7 +26,7 @@ static int is_readable(const struct pool *pool, int timeout_ms)
 static void add_all(struct pool *pool, struct work *work)
 {
 	for (unsigned long i = 0; i < NJOB; i++) {
-		work[i] = (struct work) { { square, &work[i], NULL }, i, 0 };
+		work[i] = (struct work){ { square, &work[i], NULL }, i, 0 };
 		pool_add(pool, &work[i].job);
 	}
 }

@@ -6,9 +6,8 @@
 
 enum { GLSL, ESSL };
 
-static const struct preprocess_options options[] = {
-	{ 0, 430, "#define OURS 1\n" }, { 1, 300, "#define OURS 1\n" }
-};
+static const struct preprocess_options options[] = { { 0, 430, "#define OURS 1\n" },
+	{ 1, 300, "#define OURS 1\n" } };
 
 static void gives_in(int mode, const char *text, const char *want)
 {
@@ -81,7 +80,7 @@ static void functions(void)
 	gives("#define F(x,y) y x\nF(,1) F(1,) F(,)", "\n1 1");
 	gives("#define F(x) x\n#define G F\nG(1) G\n(2)", "\n\n1\n2");
 	gives("#define G F\n#define F(x, y) ((x) + (y))\nG(0.5,\n 0.5);",
-		"\n\n( ( 0.5 ) + (\n0.5 ) ) ;");
+	    "\n\n( ( 0.5 ) + (\n0.5 ) ) ;");
 	gives("#define F(a) a*G\n#define G(a) F(a)\nF(2)(9)", "\n\n2 * 9 * G");
 	gives("#define F(x) F(x+1)\nF(F(1))", "\nF ( F ( 1 + 1 ) + 1 )");
 }
@@ -90,25 +89,25 @@ static void functions(void)
 static void standard(void)
 {
 	gives("#define x 3\n#define f(a) f(x * (a))\n#undef x\n#define x 2\n"
-		"#define g f\n#define z z[0]\n#define h g(~\n#define m(a) a(w)\n"
-		"#define w 0,1\n#define t(a) a\n"
-		"f(y+1) + f(f(z)) % t(t(g)(0) + t)(1);\n"
-		"g(x+(3,4)-w) | h 5) & m\n(f)^m(m);",
-		"\n\n\n\n\n\n\n\n\n\n"
-		"f ( 2 * ( y+1 ) ) + f ( 2 * ( f ( 2 * ( z [ 0 ] ) ) ) ) % "
-		"f ( 2 * ( 0 ) ) + t (1);\n"
-		"f ( 2 * ( 2 +(3,4)- 0 , 1 ) ) | f ( 2 * ( ~ 5 ) ) &\nf ( 2 * "
-		"( 0 , 1 ) ) ^ m ( 0 , 1 ) ;");
+	      "#define g f\n#define z z[0]\n#define h g(~\n#define m(a) a(w)\n"
+	      "#define w 0,1\n#define t(a) a\n"
+	      "f(y+1) + f(f(z)) % t(t(g)(0) + t)(1);\n"
+	      "g(x+(3,4)-w) | h 5) & m\n(f)^m(m);",
+	    "\n\n\n\n\n\n\n\n\n\n"
+	    "f ( 2 * ( y+1 ) ) + f ( 2 * ( f ( 2 * ( z [ 0 ] ) ) ) ) % "
+	    "f ( 2 * ( 0 ) ) + t (1);\n"
+	    "f ( 2 * ( 2 +(3,4)- 0 , 1 ) ) | f ( 2 * ( ~ 5 ) ) &\nf ( 2 * "
+	    "( 0 , 1 ) ) ^ m ( 0 , 1 ) ;");
 }
 
 static void pasting(void)
 {
-	gives("#define C(a,b) a##b\nC(x,1) C(,1) C(x,) C(,) C(1,.5)",
-		"\nx1 1 x 1.5");
+	gives("#define C(a,b) a##b\nC(x,1) C(,1) C(x,) C(,) C(1,.5)", "\nx1 1 x 1.5");
 	gives("#define C(a,b) a ## b\n#define AB 7\nC(A,B)", "\n\n7");
 	gives("#define C(a,b) a##b\n#define A 1\nC(A,A)", "\n\nAA");
 	gives("#define P x##y##z\nP", "\nxyz");
-	fails("#define C(a,b) a##b\nC(+,x)", 2, "'##' of '+' and 'x' does not form a token");
+	fails("#define C(a,b) a##b\nC(+,x)", 2,
+	    "'##' of '+' and 'x' does not form a token");
 	fails("#define A ## x", 1, "'##' at an end of the macro 'A'");
 	fails("#define A(x) x ##", 1, "'##' at an end of the macro 'A'");
 }
@@ -117,42 +116,36 @@ static void builtins(void)
 {
 	gives("__LINE__\n\n__LINE__", "1\n\n3");
 	gives("#define L __LINE__\n\nL", "\n\n3");
-	gives("#line 7\n__LINE__\n#define N 20\n#line N\n__LINE__",
-		"\n7\n\n\n20");
+	gives("#line 7\n__LINE__\n#define N 20\n#line N\n__LINE__", "\n7\n\n\n20");
 	gives("#line 100 3\n__LINE__", "\n100");
 	gives("#if 0\n#line 50 2\n#endif\n__LINE__", "\n\n\n51");
 	gives("__FILE__", "0");
-	gives_in(ESSL, "__VERSION__ GL_ES GL_FRAGMENT_PRECISION_HIGH",
-		"300 1 1");
+	gives_in(ESSL, "__VERSION__ GL_ES GL_FRAGMENT_PRECISION_HIGH", "300 1 1");
 	gives_in(GLSL, "__VERSION__ GL_ES GL_core_profile", "430 GL_ES 1");
 	gives("#ifdef GL_OES_standard_derivatives\nx\n#endif\ny", "\n\n\ny");
 	fails("#undef __LINE__", 1, "#undef of __LINE__, which is built in");
-	fails("#define __VERSION__ 1", 1,
-		"#define of __VERSION__, which is built in");
+	fails("#define __VERSION__ 1", 1, "#define of __VERSION__, which is built in");
 	fails_in(ESSL, "#undef GL_ES", 1, "#undef of GL_ES, which is built in");
 	fails("#define GL_x 1", 1,
-		"#define of GL_x: names that begin with GL_ are reserved");
+	    "#define of GL_x: names that begin with GL_ are reserved");
 	fails("#define defined 1", 1, "#define of 'defined'");
 }
 
 static void faults_of_macros(void)
 {
-	fails("#define F(x) x\n\nF(1,2)", 3,
-		"the macro 'F' wants 1 argument, not 2");
-	fails("#define F(x,y) x\nF(1)", 2,
-		"the macro 'F' wants 2 arguments, not 1");
+	fails("#define F(x) x\n\nF(1,2)", 3, "the macro 'F' wants 1 argument, not 2");
+	fails("#define F(x,y) x\nF(1)", 2, "the macro 'F' wants 2 arguments, not 1");
 	fails("#define F() x\nF(1)", 2, "the macro 'F' wants 0 arguments, not 1");
-	fails("#define F(x) x\n a F(1", 2,
-		"the call of the macro 'F' is not terminated");
+	fails("#define F(x) x\n a F(1", 2, "the call of the macro 'F' is not terminated");
 	fails("#define F(x, x) x", 1, "the macro 'F' has two parameters 'x'");
 	fails("#define F(x", 1,
-		"the parameters of the macro 'F' are not a list of names");
+	    "the parameters of the macro 'F' are not a list of names");
 	fails("#define F(1) x", 1,
-		"the parameters of the macro 'F' are not a list of names");
+	    "the parameters of the macro 'F' are not a list of names");
 	fails("#define A 1\n#define A 2", 2,
-		"the macro 'A' is defined already, as something else");
+	    "the macro 'A' is defined already, as something else");
 	fails("#define A(x) x\n#define A(y) y", 2,
-		"the macro 'A' is defined already, as something else");
+	    "the macro 'A' is defined already, as something else");
 	fails("#define 1", 1, "#define wants a name");
 	fails("#undef", 1, "#undef wants a name");
 }
@@ -162,7 +155,8 @@ static void faults_of_macros(void)
 static void holds(int mode, const char *condition, int want)
 {
 	char *text = xasprintf("#define ONE 1\n#define F(x) x\n#define NOTHING\n"
-		"#if %s\nyes\n#else\nno\n#endif\n", condition);
+			       "#if %s\nyes\n#else\nno\n#endif\n",
+	    condition);
 	gives_in(mode, text, want ? "\n\n\n\nyes" : "\n\n\n\n\n\nno");
 	free(text);
 }
@@ -190,7 +184,7 @@ static void expressions(void)
 	}
 	holds(GLSL, "TWO == 0 && !TWO", 1);
 	fails_in(ESSL, "#if TWO\n#endif", 1,
-		"'TWO' is not defined, which GLSL ES 3.00 refuses in #if");
+	    "'TWO' is not defined, which GLSL ES 3.00 refuses in #if");
 	fails("#if\n#endif", 1, "#if without a condition");
 	fails("#if 1 +\n#endif", 1, "the condition ends too early");
 	fails("#if (1\n#endif", 1, "a ')' is missing in the condition");
@@ -205,11 +199,11 @@ static void expressions(void)
 static void branches(void)
 {
 	gives("#if 0\na\n#elif 1\nb\n#elif 1\nc\n#else\nd\n#endif\ne",
-		"\n\n\nb\n\n\n\n\n\ne");
-	gives("#if 1\n#if 0\na\n#else\nb\n#endif\n#else\nc\n#endif",
-		"\n\n\n\nb");
+	    "\n\n\nb\n\n\n\n\n\ne");
+	gives("#if 1\n#if 0\na\n#else\nb\n#endif\n#else\nc\n#endif", "\n\n\n\nb");
 	gives("#if 0\n#if nonsense (\n#elif )\n#else\n#endif\n#error x\n"
-		"#unknown\n' $\n#define A 1\n#endif\nA", "\n\n\n\n\n\n\n\n\n\nA");
+	      "#unknown\n' $\n#define A 1\n#endif\nA",
+	    "\n\n\n\n\n\n\n\n\n\nA");
 	gives("#if 1\nx\n#elif nonsense (\n#endif", "\nx");
 	gives("#ifndef A\n#define A\nx\n#endif\n#ifndef A\ny\n#endif", "\n\nx");
 	gives("#ifdef OURS\nx\n#endif", "\nx");
@@ -218,7 +212,8 @@ static void branches(void)
 	fails("x\n/* y\nz", 2, "this comment has no end: '*/' is missing");
 	fails("x /*", 1, "this comment has no end: '*/' is missing");
 	fails("#define A /* y\nz", 1, "this comment has no end: '*/' is missing");
-	fails("#if 0\n/\\\n* y *\n#endif\n", 2, "this comment has no end: '*/' is missing");
+	fails("#if 0\n/\\\n* y *\n#endif\n", 2,
+	    "this comment has no end: '*/' is missing");
 	gives("x /* */ * /**/ y // /*\n/ * z", "x * y\n/ * z");
 	fails("#else", 1, "#else without #if");
 	fails("#if 1\n#else\n#else\n#endif", 3, "#else after #else");
@@ -233,20 +228,22 @@ static void directives(void)
 {
 	gives("#version 300 es\nx", "\nx");
 	gives("#extension GL_X : enable\nx\n#pragma once\n#pragma optimize(on)\ny",
-		"#extension GL_X : enable\nx\n\n#pragma optimize(on)\ny");
+	    "#extension GL_X : enable\nx\n\n#pragma optimize(on)\ny");
 	gives("#define F(x) [x]\nF(\n#if 1\na\n#else\nb\n#endif\n)z",
-		"\n[\n\na ]\n\n\n\nz");
+	    "\n[\n\na ]\n\n\n\nz");
 	gives("#define F(x) [x]\nF(\n#define A 2\nA) A", "\n[\n\n2 ] 2");
 	gives("a\n#if 1\n#extension GL_X : enable\n#else\n"
-		"#extension GL_Y : enable\n#endif", "a\n\n#extension GL_X : enable");
+	      "#extension GL_Y : enable\n#endif",
+	    "a\n\n#extension GL_X : enable");
 }
 
 /* Places and uses ---------------------------------------------------------- */
 
 static void places(void)
 {
-	static const char text[] = "#define V vec3\n#define F(x) V(x, 1)\n"
-		"void f() {\n\tV a = F(b +\n c); }\n#define UNUSED V\n";
+	static const char text[] =
+	    "#define V vec3\n#define F(x) V(x, 1)\n"
+	    "void f() {\n\tV a = F(b +\n c); }\n#define UNUSED V\n";
 	struct preprocess p;
 	struct err err = ERR_INIT;
 	CHECK(!preprocess(&options[ESSL], text, strlen(text), &p, &err));
@@ -279,7 +276,7 @@ static void bombs(void)
 	struct buf text = BUF_INIT;
 	char want[80];
 	snprintf(want, sizeof want, "macros expand to more than %u tokens",
-		LIMIT_MACRO_TOKENS);
+	    LIMIT_MACRO_TOKENS);
 	buf_addstr(&text, "#define A0 x x\n");
 	for (int i = 1; i < 64; i++)
 		buf_addf(&text, "#define A%d A%d A%d\n", i, i - 1, i - 1);
@@ -300,20 +297,19 @@ static void bombs(void)
 	for (int i = 0; i < 1000; i++)
 		buf_addch(&text, ')');
 	snprintf(want, sizeof want, "calls of macros are nested more than %d deep",
-		LIMIT_MACRO_NESTING);
+	    LIMIT_MACRO_NESTING);
 	fails(buf_str(&text), 2, want);
 	buf_reset(&text);
 	for (int i = 0; i < LIMIT_MACRO_BRANCHES + 1; i++)
 		buf_addstr(&text, "#if 1\n");
-	snprintf(want, sizeof want, "more than %d #ifs are open",
-		LIMIT_MACRO_BRANCHES);
+	snprintf(want, sizeof want, "more than %d #ifs are open", LIMIT_MACRO_BRANCHES);
 	fails(buf_str(&text), LIMIT_MACRO_BRANCHES + 1, want);
 	buf_reset(&text);
 	buf_addstr(&text, "#if ");
 	for (int i = 0; i < LIMIT_MACRO_NESTING + 1; i++)
 		buf_addch(&text, '(');
 	snprintf(want, sizeof want, "the condition is nested more than %d deep",
-		LIMIT_MACRO_NESTING);
+	    LIMIT_MACRO_NESTING);
 	fails(buf_str(&text), 1, want);
 	buf_release(&text);
 }
@@ -323,7 +319,7 @@ static void bombs(void)
 static void runs(void)
 {
 	static const char text[] = "#define A 2\n#if A == 2\n#elif nonsense\n"
-		"#endif\n#ifdef A\n#undef A\n#if A\n";
+				   "#endif\n#ifdef A\n#undef A\n#if A\n";
 	static const int active[] = { 1, 1, 0, 1, 1, 1, 0 };
 	static const size_t depth[] = { 0, 1, 1, 0, 1, 1, 2 };
 	struct preprocessor *pp = preprocessor_new(&options[ESSL]);

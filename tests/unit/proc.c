@@ -102,8 +102,9 @@ static void says_why_nothing_starts(void)
 	pid_t pid;
 	int fd;
 	CHECK_INT(proc_spawn(argv, &pid, &fd, &err), -1);
-	CHECK_STR(err.message, "cannot start '/nonexistent/program': "
-		"No such file or directory");
+	CHECK_STR(err.message,
+	    "cannot start '/nonexistent/program': "
+	    "No such file or directory");
 	CHECK_INT(err.status, STATUS_MACHINE);
 	err_release(&err);
 	CHECK_INT(waitpid(-1, NULL, 0), -1);

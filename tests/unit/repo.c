@@ -15,14 +15,14 @@
 static char top[] = "/tmp/stbuild-repo-XXXXXX";
 
 /* Runs a script in a folder of its own below top, stopping at failures. */
-__attribute__((format(printf, 2, 3)))
-static int sh(const char *folder, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static int sh(const char *folder, const char *fmt,
+    ...)
 {
 	char *text = NULL;
 	struct buf script = BUF_INIT;
 	va_list ap;
-	buf_addf(&script, "set -e; mkdir -p '%s/%s'; cd '%s/%s'; ", top, folder,
-		top, folder);
+	buf_addf(&script, "set -e; mkdir -p '%s/%s'; cd '%s/%s'; ", top, folder, top,
+	    folder);
 	va_start(ap, fmt);
 	buf_vaddf(&script, fmt, ap);
 	va_end(ap);
@@ -58,8 +58,9 @@ static char *path_of(const char *folder)
 /* Names, kinds, modes, times and bytes of all that git keeps. */
 static char *print_of(const char *folder)
 {
-	return ask(folder, "( find . -path './*' -exec ls -dln --time-style=full-iso {} + | sort;"
-		" find . -type f -exec sha256sum {} + | sort ) | sha256sum");
+	return ask(folder,
+	    "( find . -path './*' -exec ls -dln --time-style=full-iso {} + | sort;"
+	    " find . -type f -exec sha256sum {} + | sort ) | sha256sum");
 }
 
 static struct repo *open_at(const char *folder, const struct repo_cache *cache)
@@ -111,9 +112,9 @@ static void refuse(const char *folder, const char *word)
 static void check_error(struct err *err, const char *word, int line)
 {
 	if (!test_check(err->message && strstr(err->message, word), __FILE__, line,
-			"the error has the words"))
+		"the error has the words"))
 		fprintf(stderr, "\t'%s' is not in: %s\n", word,
-			err->message ? err->message : "(none)");
+		    err->message ? err->message : "(none)");
 	err_release(err);
 }
 #define CHECK_ERROR(err, word) check_error(err, word, __LINE__)
@@ -132,14 +133,13 @@ static struct tree *tree_at(struct repo *r, const char *rev)
 }
 
 /* Kind of a path, and its resolved form ("-" when there is none). */
-static void check_path(struct tree *tree, const char *path,
-	enum tree_kind want, const char *resolved, int line)
+static void check_path(struct tree *tree, const char *path, enum tree_kind want,
+    const char *resolved, int line)
 {
 	struct err err = ERR_INIT;
 	enum tree_kind kind;
 	char *got = NULL;
-	test_int(tree_lookup(tree, path, &kind, &got, &err), 0, path,
-		__FILE__, line);
+	test_int(tree_lookup(tree, path, &kind, &got, &err), 0, path, __FILE__, line);
 	test_int(kind, want, path, __FILE__, line);
 	test_str(got ? got : "-", resolved, __FILE__, line);
 	free(got);
@@ -148,14 +148,12 @@ static void check_path(struct tree *tree, const char *path,
 #define CHECK_PATH(tree, path, kind, resolved) \
 	check_path(tree, path, kind, resolved, __LINE__)
 
-static void check_text(struct tree *tree, const char *path, const char *want,
-	int line)
+static void check_text(struct tree *tree, const char *path, const char *want, int line)
 {
 	struct err err = ERR_INIT;
 	struct buf text = BUF_INIT;
 	struct sha256 sha, same;
-	test_int(tree_read(tree, path, 1000, &text, &err), 0, path,
-		__FILE__, line);
+	test_int(tree_read(tree, path, 1000, &text, &err), 0, path, __FILE__, line);
 	test_str(buf_str(&text), want, __FILE__, line);
 	test_int(tree_hash(tree, path, &sha, &err), 0, path, __FILE__, line);
 	sha256_of(want, strlen(want), &same);
@@ -195,9 +193,10 @@ static void test_tags(void)
 	struct repo *r = open_at("tags", NULL);
 	CHECK_INT(repo_each_tag(r, add_line, &got, &err), 0);
 	CHECK_STR(buf_str(&got), "");
-	sh("tags", "git tag -a -m x v1; git tag -a -m y y v1; echo two >a;"
-		"git commit -q -a -m two; git tag light; echo three >a;"
-		"git commit -q -a -m three; git tag blob HEAD:a; git tag tree HEAD:");
+	sh("tags",
+	    "git tag -a -m x v1; git tag -a -m y y v1; echo two >a;"
+	    "git commit -q -a -m two; git tag light; echo three >a;"
+	    "git commit -q -a -m three; git tag blob HEAD:a; git tag tree HEAD:");
 	CHECK_INT(repo_each_tag(r, add_line, &got, &err), 0);
 	CHECK_INT(got.len, 3 * 41);
 	const char *const rev[] = { "HEAD~2", "HEAD~1" };
@@ -235,8 +234,9 @@ static void test_head(void)
 	CHECK_PEEK("head", 0);
 
 	/* The same handle notices the first commit. */
-	sh("head", "git add a; GIT_COMMITTER_DATE='1709614028 -0130' git commit -q"
-		" -m 'First line\n\nbody'");
+	sh("head",
+	    "git add a; GIT_COMMITTER_DATE='1709614028 -0130' git commit -q"
+	    " -m 'First line\n\nbody'");
 	CHECK_INT(repo_head(r, &c, &err), 0);
 	char *want = ask("head", "git describe --tags --always");
 	CHECK_STR(c.describe, want);
@@ -249,10 +249,11 @@ static void test_head(void)
 	CHECK_INT(dirty(r, "a", "one\n"), 0);
 	repo_commit_release(&c);
 
-	sh("head", "git tag v1; echo two >a; git -c i18n.commitEncoding=latin1 commit -q -a"
-		" -F - <<'.'\ncaf\xe9 \xe2\x82\xac\n.\n"
-		"git branch -q side; echo 3 >a; git commit -q -a -m third");
-	CHECK_INT(dirty(r, "a", "one\n"), 0);	/* HEAD as it was */
+	sh("head",
+	    "git tag v1; echo two >a; git -c i18n.commitEncoding=latin1 commit -q -a"
+	    " -F - <<'.'\ncaf\xe9 \xe2\x82\xac\n.\n"
+	    "git branch -q side; echo 3 >a; git commit -q -a -m third");
+	CHECK_INT(dirty(r, "a", "one\n"), 0); /* HEAD as it was */
 	CHECK_INT(repo_head(r, &c, &err), 0);
 	CHECK_INT(dirty(r, "a", "one\n"), 1);
 	want = ask("head", "git describe --tags --always");
@@ -288,8 +289,8 @@ static void test_head(void)
 	struct tree *tree = NULL;
 	CHECK_INT(repo_tree(r, "v1", &tree, &err), -1);
 	CHECK_ERROR(&err, "not a commit id");
-	CHECK_INT(repo_tree(r, "0123456789012345678901234567890123456789", &tree,
-		&err), -1);
+	CHECK_INT(repo_tree(r, "0123456789012345678901234567890123456789", &tree, &err),
+	    -1);
 	CHECK_ERROR(&err, "cannot read commit");
 	repo_close(r);
 }
@@ -300,8 +301,7 @@ struct memory {
 	int nget, nhit;
 };
 
-static int memory_get(void *data, const unsigned char oid[20],
-	struct sha256 *out)
+static int memory_get(void *data, const unsigned char oid[20], struct sha256 *out)
 {
 	struct memory *m = data;
 	size_t i = map_get(&m->map, oid, 20);
@@ -313,8 +313,7 @@ static int memory_get(void *data, const unsigned char oid[20],
 	return 0;
 }
 
-static void memory_put(void *data, const unsigned char oid[20],
-	const struct sha256 *sha)
+static void memory_put(void *data, const unsigned char oid[20], const struct sha256 *sha)
 {
 	struct memory *m = data;
 	size_t i = m->map.nentry;
@@ -326,22 +325,23 @@ static void test_tree(void)
 {
 	static const char nowhere[] = "a symbolic link that leads nowhere";
 	static const char module[] =
-		"a submodule or in one; its files are in another repository";
+	    "a submodule or in one; its files are in another repository";
 	struct err err = ERR_INIT;
 	struct memory memory = { 0 };
 	struct repo_cache cache = { memory_get, memory_put, &memory };
 
-	sh("tree", "git init -q .; mkdir -p shared proj/sub/deep; cd proj;"
-		" echo main >main.glsl; echo deep >sub/deep/d.glsl; echo out >../shared/o.glsl;"
-		" ln -s main.glsl link; ln -s sub/deep folder; ln -s ../shared/o.glsl escape;"
-		" ln -s ../shared shared; ln -s ../proj/main.glsl round; ln -s loop2 loop1;"
-		" ln -s loop1 loop2; ln -s /etc/passwd absolute; ln -s gone dangling;"
-		" ln -s ../link sub/up; printf 'x\\377y' >\"$(printf 'n\\351.glsl')\";"
-		" printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:%%s\\nsize 8\\n'"
-		" \"$(printf 'pixels\\n!' | sha256sum | cut -d' ' -f1)\" >big.png;"
-		" git add -A ..; git update-index --add --cacheinfo"
-		" 160000,1234567890123456789012345678901234567890,proj/module;"
-		" git commit -q -m one");
+	sh("tree",
+	    "git init -q .; mkdir -p shared proj/sub/deep; cd proj;"
+	    " echo main >main.glsl; echo deep >sub/deep/d.glsl; echo out >../shared/o.glsl;"
+	    " ln -s main.glsl link; ln -s sub/deep folder; ln -s ../shared/o.glsl escape;"
+	    " ln -s ../shared shared; ln -s ../proj/main.glsl round; ln -s loop2 loop1;"
+	    " ln -s loop1 loop2; ln -s /etc/passwd absolute; ln -s gone dangling;"
+	    " ln -s ../link sub/up; printf 'x\\377y' >\"$(printf 'n\\351.glsl')\";"
+	    " printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:%%s\\nsize 8\\n'"
+	    " \"$(printf 'pixels\\n!' | sha256sum | cut -d' ' -f1)\" >big.png;"
+	    " git add -A ..; git update-index --add --cacheinfo"
+	    " 160000,1234567890123456789012345678901234567890,proj/module;"
+	    " git commit -q -m one");
 	char *before = print_of("tree");
 	struct repo *r = open_at("tree/proj", &cache);
 	char *path = path_of("tree");
@@ -432,8 +432,9 @@ static void test_tree(void)
 	free(before);
 
 	/* A folder that a commit has not, or has as a file. */
-	sh("tree", "mkdir later; echo x >later/f; git add later; git commit -q -m two;"
-		" ln -s proj alias");
+	sh("tree",
+	    "mkdir later; echo x >later/f; git add later; git commit -q -m two;"
+	    " ln -s proj alias");
 	r = open_at("tree/later", NULL);
 	struct repo_commit c;
 	CHECK_INT(repo_resolve(r, "HEAD~1", &c, &err), 0);
@@ -442,7 +443,7 @@ static void test_tree(void)
 	repo_commit_release(&c);
 	repo_close(r);
 	CHECK_PEEK("tree/proj/sub", 1);
-	r = open_at("tree/alias", NULL);	/* by a link: the folder itself */
+	r = open_at("tree/alias", NULL); /* by a link: the folder itself */
 	CHECK_INT(dirty(r, "main.glsl", "main\n"), 0);
 	repo_close(r);
 }
@@ -453,21 +454,26 @@ static void test_filters(void)
 	struct repo_cache cache = { memory_get, memory_put, &memory };
 
 	/* Attributes of the commit count, not those of the work tree. */
-	sh("crlf", "git init -q .; git config core.safecrlf false; mkdir -p s/t;"
-		" printf 'a\\nb\\n' >s/t/x.glsl; cp s/t/x.glsl r.glsl;"
-		" printf '$Id$\\n' >id.glsl; git add .; git commit -q -m plain;"
-		" echo '*.glsl text eol=crlf' >s/.gitattributes;"
-		" echo 'id.* ident' >.gitattributes;"
-		" git add .; git commit -q -m crlf; git rm -q --cached s/.gitattributes;"
-		" rm s/.gitattributes; git commit -q -m lf;"
-		" echo '*.glsl text eol=crlf' >.gitattributes");
+	sh("crlf",
+	    "git init -q .; git config core.safecrlf false; mkdir -p s/t;"
+	    " printf 'a\\nb\\n' >s/t/x.glsl; cp s/t/x.glsl r.glsl;"
+	    " printf '$Id$\\n' >id.glsl; git add .; git commit -q -m plain;"
+	    " echo '*.glsl text eol=crlf' >s/.gitattributes;"
+	    " echo 'id.* ident' >.gitattributes;"
+	    " git add .; git commit -q -m crlf; git rm -q --cached s/.gitattributes;"
+	    " rm s/.gitattributes; git commit -q -m lf;"
+	    " echo '*.glsl text eol=crlf' >.gitattributes");
 	char *before = print_of("crlf");
 	char *ident = ask("crlf", "git rev-parse HEAD:id.glsl");
 	char *expanded = xasprintf("$Id: %s $\n", ident);
 	struct repo *r = open_at("crlf", &cache);
 	for (int round = 0; round < 2; round++) {
-		static const struct { const char *rev, *x; } row[] = {
-			{ "HEAD~2", "a\nb\n" }, { "HEAD~1", "a\r\nb\r\n" }, { "HEAD", "a\nb\n" }
+		static const struct {
+			const char *rev, *x;
+		} row[] = {
+			{ "HEAD~2", "a\nb\n" },
+			{ "HEAD~1", "a\r\nb\r\n" },
+			{ "HEAD", "a\nb\n" },
 		};
 		for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 			struct tree *t = tree_at(r, row[i].rev);
@@ -503,18 +509,20 @@ static void test_kinds(void)
 	struct repo_commit c;
 	struct repo *r = NULL;
 
-	sh("main", "git init -q -b main .; echo 1 >a; git add a; git commit -q -m one;"
-		" git tag -a -m note v2;"
-		" for i in 2 3 4; do echo $i >a; git commit -q -a -m $i; done");
+	sh("main",
+	    "git init -q -b main .; echo 1 >a; git add a; git commit -q -m one;"
+	    " git tag -a -m note v2;"
+	    " for i in 2 3 4; do echo $i >a; git commit -q -a -m $i; done");
 
 	/* Linked work trees, with paths as newer gits write them. */
-	sh("main", "git worktree add -q -b wt ../wt; echo wt >../wt/a;"
-		" git -C ../wt commit -q -a -m wt;"
-		" cp .git/config config; git config core.repositoryformatversion 1;"
-		" printf '[extensions]\n\trelativeWorktrees = true\n\tworktreeConfig = true\n"
-		"\tpreciousObjects = true\n' >>.git/config;"
-		" echo 'gitdir: ../main/.git/worktrees/wt' >../wt/.git;"
-		" echo ../../../../wt/.git >.git/worktrees/wt/gitdir");
+	sh("main",
+	    "git worktree add -q -b wt ../wt; echo wt >../wt/a;"
+	    " git -C ../wt commit -q -a -m wt;"
+	    " cp .git/config config; git config core.repositoryformatversion 1;"
+	    " printf '[extensions]\n\trelativeWorktrees = true\n\tworktreeConfig = true\n"
+	    "\tpreciousObjects = true\n' >>.git/config;"
+	    " echo 'gitdir: ../main/.git/worktrees/wt' >../wt/.git;"
+	    " echo ../../../../wt/.git >.git/worktrees/wt/gitdir");
 	CHECK_PEEK("wt", 1);
 	CHECK_PEEK("main", 1);
 	r = open_at("wt", NULL);
@@ -531,7 +539,8 @@ static void test_kinds(void)
 	CHECK_INT(dirty(r, "a", "4\n"), 0);
 	repo_close(r);
 	/* Shallow: the parent is named but not there. */
-	sh("main", "mv config .git/config; git clone -q --depth 2 \"file://$PWD\" ../shallow");
+	sh("main",
+	    "mv config .git/config; git clone -q --depth 2 \"file://$PWD\" ../shallow");
 	r = open_at("shallow", NULL);
 	CHECK_INT(repo_head(r, &c, &err), 0);
 	CHECK_INT(strlen(c.describe), 7);
@@ -549,8 +558,9 @@ static void test_kinds(void)
 	repo_close(r);
 
 	/* Bare: itself or through .git, not from inside. */
-	sh("main", "git clone -q --bare \"$PWD\" ../bare.git; mkdir ../hub;"
-		" git clone -q --bare \"$PWD\" ../hub/.bare; echo 'gitdir: ./.bare' >../hub/.git");
+	sh("main",
+	    "git clone -q --bare \"$PWD\" ../bare.git; mkdir ../hub;"
+	    " git clone -q --bare \"$PWD\" ../hub/.bare; echo 'gitdir: ./.bare' >../hub/.git");
 	static const char *const bare[] = { "bare.git", "hub" };
 	for (size_t i = 0; i < 2; i++) {
 		r = open_at(bare[i], NULL);
@@ -583,13 +593,14 @@ static void test_kinds(void)
 	CHECK_PEEK("broken/sub", 0);
 	CHECK_PEEK("none/sub", 0);
 	CHECK_PEEK("not-there", 0);
-	sh("odd", "git init -q .; git config core.repositoryformatversion 1;"
-		" git config extensions.fancy true");
+	sh("odd",
+	    "git init -q .; git config core.repositoryformatversion 1;"
+	    " git config extensions.fancy true");
 	refuse("odd", "extension 'fancy'");
 	sh("future", "git init -q .; git config core.repositoryformatversion 9");
 	refuse("future", "version");
 	if (system("git init -q --object-format=sha256 /tmp/stbuild-none-$$ 2>/dev/null"
-			" && rm -rf /tmp/stbuild-none-$$") == 0) {
+		   " && rm -rf /tmp/stbuild-none-$$") == 0) {
 		sh("sha256", "git init -q --object-format=sha256 .");
 		refuse("sha256", "SHA-256");
 		CHECK_PEEK("sha256", 0);

@@ -10,13 +10,11 @@
 
 static char top[] = "/tmp/stbuild-revision-XXXXXX";
 
-__attribute__((format(printf, 1, 2)))
-static int sh(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static int sh(const char *fmt, ...)
 {
 	struct buf script = BUF_INIT;
 	va_list ap;
-	buf_addf(&script, "set -e; export GIT_CONFIG_GLOBAL=/dev/null; cd '%s'; ",
-		top);
+	buf_addf(&script, "set -e; export GIT_CONFIG_GLOBAL=/dev/null; cd '%s'; ", top);
 	va_start(ap, fmt);
 	buf_vaddf(&script, fmt, ap);
 	va_end(ap);
@@ -34,7 +32,8 @@ static char *git_finds(const char *repo, const char *rev)
 	if (rev[0] == '^' || strstr(rev, ".."))
 		return xstrdup("");
 	char *command = xasprintf("cd '%s/%s' && git rev-parse --verify -q"
-		" --end-of-options '%s%s' 2>/dev/null", top, repo, rev, type);
+				  " --end-of-options '%s%s' 2>/dev/null",
+	    top, repo, rev, type);
 	FILE *f = popen(command, "r");
 	if (!f || !fgets(line, sizeof line, f))
 		line[0] = '\0';
@@ -53,7 +52,7 @@ static void check(struct repo *r, const char *repo, const char *rev)
 	int rc = repo_resolve(r, rev, &c, &err);
 	if (!CHECK(rc == 0 ? strcmp(c.id, want) == 0 : !*want))
 		fprintf(stderr, "\t%s in %s: %s, not %s\n", rev, repo,
-			rc ? err.message : c.id, want);
+		    rc ? err.message : c.id, want);
 	if (rc) {
 		CHECK_INT(err.status, STATUS_INPUT);
 		CHECK(strstr(err.message, rev) != NULL);
@@ -77,20 +76,94 @@ static void check_all(const char *repo, const char *const *rev)
 }
 
 static const char *const everywhere[] = {
-	"HEAD", "@", "@~", "@~1", "@^", "@^^", "@~2", "HEAD^", "HEAD^1", "HEAD^2",
-	"HEAD^3", "HEAD^0", "HEAD~0", "HEAD~3", "HEAD~3^2", "HEAD^2~1", "HEAD~400",
-	"HEAD@{0}", "HEAD@{1}", "HEAD@{2}", "HEAD@{3}", "HEAD@{4}", "HEAD@{99}",
-	"@{0}", "@{1}", "@{-1}", "@{-9}", "main@{0}", "main@{1}", "HEAD@{1}~1",
-	"main", "heads/main", "refs/heads/main", "side", "light", "noted", "nested",
-	"noted^{}", "noted^{commit}", "noted~1", "noted^0", "nested^{}", "noted^{tag}",
-	"folder", "folder^{}", "file", "file^0", "HEAD^{tree}", "HEAD^{blob}",
-	"HEAD^{object}", "HEAD^{nothing}", "HEAD^{", "HEAD:f", "HEAD:", ":f", ":0:f",
-	"HEAD^@", "HEAD^!", "HEAD^-", "HEAD^-1", "^HEAD", "~1", "", "HEAD..", "..HEAD",
-	"main..side", "main...side", "...", ":/third", ":/^on", ":/on s.de",
-	":/!-third", ":/!!x", ":/!x", ":/nowhere", "HEAD^{/third}", "HEAD^{/on main}",
-	"HEAD^{/nowhere}", "HEAD^{/}", "HEAD^{/a|f.rst}", "v0-1-gffffff", "nothing",
-	"HEAD~x", "HEAD^x", "HEAD~1x", "HEAD~99999999999999999999", "light~1^0~1",
-	NULL
+	"HEAD",
+	"@",
+	"@~",
+	"@~1",
+	"@^",
+	"@^^",
+	"@~2",
+	"HEAD^",
+	"HEAD^1",
+	"HEAD^2",
+	"HEAD^3",
+	"HEAD^0",
+	"HEAD~0",
+	"HEAD~3",
+	"HEAD~3^2",
+	"HEAD^2~1",
+	"HEAD~400",
+	"HEAD@{0}",
+	"HEAD@{1}",
+	"HEAD@{2}",
+	"HEAD@{3}",
+	"HEAD@{4}",
+	"HEAD@{99}",
+	"@{0}",
+	"@{1}",
+	"@{-1}",
+	"@{-9}",
+	"main@{0}",
+	"main@{1}",
+	"HEAD@{1}~1",
+	"main",
+	"heads/main",
+	"refs/heads/main",
+	"side",
+	"light",
+	"noted",
+	"nested",
+	"noted^{}",
+	"noted^{commit}",
+	"noted~1",
+	"noted^0",
+	"nested^{}",
+	"noted^{tag}",
+	"folder",
+	"folder^{}",
+	"file",
+	"file^0",
+	"HEAD^{tree}",
+	"HEAD^{blob}",
+	"HEAD^{object}",
+	"HEAD^{nothing}",
+	"HEAD^{",
+	"HEAD:f",
+	"HEAD:",
+	":f",
+	":0:f",
+	"HEAD^@",
+	"HEAD^!",
+	"HEAD^-",
+	"HEAD^-1",
+	"^HEAD",
+	"~1",
+	"",
+	"HEAD..",
+	"..HEAD",
+	"main..side",
+	"main...side",
+	"...",
+	":/third",
+	":/^on",
+	":/on s.de",
+	":/!-third",
+	":/!!x",
+	":/!x",
+	":/nowhere",
+	"HEAD^{/third}",
+	"HEAD^{/on main}",
+	"HEAD^{/nowhere}",
+	"HEAD^{/}",
+	"HEAD^{/a|f.rst}",
+	"v0-1-gffffff",
+	"nothing",
+	"HEAD~x",
+	"HEAD^x",
+	"HEAD~1x",
+	"HEAD~99999999999999999999",
+	"light~1^0~1",
+	NULL,
 };
 
 int main(void)
@@ -100,14 +173,14 @@ int main(void)
 	if (!mkdtemp(top))
 		return 1;
 	sh("git init -q -b main r; cd r; git config user.name a; git config"
-		" user.email a@b; n=1700000000; c() { echo \"$1\" >>f; git add f;"
-		" n=$((n + 60)); GIT_COMMITTER_DATE=\"$n +0000\" git commit -qm \"$1\"; };"
-		" c first; c 'second on main'; c third; git checkout -qb side HEAD~1;"
-		" c 'on side'; c 'again on side'; git checkout -q main; n=$((n + 60));"
-		" GIT_COMMITTER_DATE=\"$n +0000\" git merge -q -s ours -m merged side;"
-		" c 'last on main'; git tag light HEAD~1; git tag -am n noted;"
-		" git tag -am n nested noted 2>/dev/null; git tag -am n folder HEAD^{tree};"
-		" git tag file HEAD:f; git checkout -q side; git checkout -q main");
+	   " user.email a@b; n=1700000000; c() { echo \"$1\" >>f; git add f;"
+	   " n=$((n + 60)); GIT_COMMITTER_DATE=\"$n +0000\" git commit -qm \"$1\"; };"
+	   " c first; c 'second on main'; c third; git checkout -qb side HEAD~1;"
+	   " c 'on side'; c 'again on side'; git checkout -q main; n=$((n + 60));"
+	   " GIT_COMMITTER_DATE=\"$n +0000\" git merge -q -s ours -m merged side;"
+	   " c 'last on main'; git tag light HEAD~1; git tag -am n noted;"
+	   " git tag -am n nested noted 2>/dev/null; git tag -am n folder HEAD^{tree};"
+	   " git tag file HEAD:f; git checkout -q side; git checkout -q main");
 	check_all("r", everywhere);
 	sh("cd r; git checkout -q --detach HEAD~1");
 	check_all("r", everywhere);

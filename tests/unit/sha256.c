@@ -13,13 +13,15 @@ static void check_hash(const char *text, const char *want)
 /* Examples of FIPS 180-2, appendix B, and the empty message. */
 static void knows_the_examples(void)
 {
-	check_hash("", "e3b0c44298fc1c149afbf4c8996fb924"
-		"27ae41e4649b934ca495991b7852b855");
-	check_hash("abc", "ba7816bf8f01cfea414140de5dae2223"
-		"b00361a396177a9cb410ff61f20015ad");
+	check_hash("",
+	    "e3b0c44298fc1c149afbf4c8996fb924"
+	    "27ae41e4649b934ca495991b7852b855");
+	check_hash("abc",
+	    "ba7816bf8f01cfea414140de5dae2223"
+	    "b00361a396177a9cb410ff61f20015ad");
 	check_hash("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-		"248d6a61d20638b8e5c026930c3e6039"
-		"a33ce45964ff2167f6ecedd419db06c1");
+	    "248d6a61d20638b8e5c026930c3e6039"
+	    "a33ce45964ff2167f6ecedd419db06c1");
 }
 
 static void streams(void)

@@ -18,8 +18,8 @@
 #include "util/log.h"
 #include "util/mem.h"
 
-static int nwarning;	/* lines that went out */
-static char warning[4096];	/* them, as far as they fit */
+static int nwarning;       /* lines that went out */
+static char warning[4096]; /* them, as far as they fit */
 
 static void count_warning(void *data)
 {
@@ -75,11 +75,11 @@ static void check_refused(const char *text, const char *word, int line)
 	struct err err = ERR_INIT;
 	struct tree *tree = NULL;
 	test_int(shadertoy_read("x.json", text, strlen(text), NULL, &tree, &err), -1,
-		text, __FILE__, line);
+	    text, __FILE__, line);
 	if (!test_check(err.message && strstr(err.message, word), __FILE__, line,
-			"the error has the words"))
+		"the error has the words"))
 		fprintf(stderr, "\t'%s' is not in: %s\n", word,
-			err.message ? err.message : "(none)");
+		    err.message ? err.message : "(none)");
 	test_int(err.status, STATUS_INPUT, "status", __FILE__, line);
 	test_str(err.file, "x.json", __FILE__, line);
 	err_release(&err);
@@ -87,8 +87,8 @@ static void check_refused(const char *text, const char *word, int line)
 }
 #define REFUSED(text, word) check_refused(text, word, __LINE__)
 
-static const struct input_ref *input_of(const struct manifest *m,
-	const char *pass, int channel)
+static const struct input_ref *input_of(const struct manifest *m, const char *pass,
+    int channel)
 {
 	int p = manifest_pass(m, pass);
 	for (size_t i = 0; p >= 0 && i < m->pass[p].ninput; i++)
@@ -99,7 +99,7 @@ static const struct input_ref *input_of(const struct manifest *m,
 
 /* A read of a pass: whose, and of which frame. */
 static void check_read(const struct manifest *m, const char *pass, int channel,
-	const char *source, int is_previous, int line)
+    const char *source, int is_previous, int line)
 {
 	const struct input_ref *in = input_of(m, pass, channel);
 	if (!test_check(in && in->pass >= 0, __FILE__, line, "the input reads a pass"))
@@ -111,6 +111,7 @@ static void check_read(const struct manifest *m, const char *pass, int channel,
 	check_read(&m, pass, channel, source, is_previous, __LINE__)
 
 #define CODE "\"code\":\"void mainImage(out vec4 c, in vec2 p) { c = vec4(1); }\""
+/* clang-format off */
 #define SAMPLER(f, w, v) "\"sampler\":{\"filter\":\"" f "\",\"wrap\":\"" w \
 	"\",\"vflip\":\"" v "\",\"srgb\":\"false\",\"internal\":\"byte\"}"
 #define BUFFER_A "{\"channel\":0,\"ctype\":\"buffer\",\"id\":257," \
@@ -119,31 +120,35 @@ static void check_read(const struct manifest *m, const char *pass, int channel,
 	"\"filepath\":\"/media/previz/buffer01.png\"," SAMPLER("linear", "repeat", "true") "}"
 #define CUBE_A "{\"channel\":2,\"type\":\"cubemap\",\"id\":\"4dX3Rr\"," \
 	"\"filepath\":\"/media/previz/cubemap00.png\"," SAMPLER("linear", "clamp", "true") "}"
+/* clang-format on */
 
 /* Buffers run in the export's order, then the cubemap, then the image. */
 static void test_passes(void)
 {
 	struct manifest m;
-	struct tree *t = read_text("{\"Shader\":{\"ver\":\"0.1\",\"info\":{\"id\":\"abCD12\","
-		"\"name\":\"Caf\\u00e9 & co\",\"username\":\"me\",\"description\":\"d\"},"
-		"\"renderpass\":["
-		"{\"type\":\"image\",\"name\":\"Image\",\"outputs\":[{\"id\":37,\"channel\":0}],"
-		"\"inputs\":[" BUFFER_A "," BUFFER_B "," CUBE_A "]," CODE "},"
-		"{\"type\":\"common\",\"name\":\"Common\",\"code\":\"#define A 1\"},"
-		"{\"type\":\"cubemap\",\"name\":\"\",\"outputs\":[],\"inputs\":[" BUFFER_B ","
-		CUBE_A "],\"code\":\"void mainCubemap(out vec4 c, in vec2 p, in vec3 o, in vec3 d)"
-		" { c = vec4(d, 1); }\"},"
-		"{\"type\":\"buffer\",\"name\":\"Buf B\",\"outputs\":[{\"id\":\"XsXGR8\"}],"
-		"\"inputs\":[" BUFFER_A "," BUFFER_B "," CUBE_A "]," CODE "},"
-		"{\"type\":\"buffer\",\"outputs\":[{\"id\":257,\"channel\":0}],"
-		"\"inputs\":[" BUFFER_A "," BUFFER_B "]," CODE "},"
-		"{\"type\":\"sound\",\"inputs\":[" BUFFER_A "],\"code\":"
-		"\"vec2 mainSound(int s, float t) { return vec2(0); }\"},"
-		"{\"type\":\"common\",\"name\":\"Common\",\"code\":\"#define B 2\"}"
-		"]}}", NULL);
+	struct tree *t = read_text(
+	    "{\"Shader\":{\"ver\":\"0.1\",\"info\":{\"id\":\"abCD12\","
+	    "\"name\":\"Caf\\u00e9 & co\",\"username\":\"me\",\"description\":\"d\"},"
+	    "\"renderpass\":["
+	    "{\"type\":\"image\",\"name\":\"Image\",\"outputs\":[{\"id\":37,\"channel\":0}],"
+	    "\"inputs\":[" BUFFER_A "," BUFFER_B "," CUBE_A "]," CODE "},"
+	    "{\"type\":\"common\",\"name\":\"Common\",\"code\":\"#define A 1\"},"
+	    "{\"type\":\"cubemap\",\"name\":\"\",\"outputs\":[],\"inputs\":[" BUFFER_B
+	    "," CUBE_A
+	    "],\"code\":\"void mainCubemap(out vec4 c, in vec2 p, in vec3 o, in vec3 d)"
+	    " { c = vec4(d, 1); }\"},"
+	    "{\"type\":\"buffer\",\"name\":\"Buf B\",\"outputs\":[{\"id\":\"XsXGR8\"}],"
+	    "\"inputs\":[" BUFFER_A "," BUFFER_B "," CUBE_A "]," CODE "},"
+	    "{\"type\":\"buffer\",\"outputs\":[{\"id\":257,\"channel\":0}],"
+	    "\"inputs\":[" BUFFER_A "," BUFFER_B "]," CODE "},"
+	    "{\"type\":\"sound\",\"inputs\":[" BUFFER_A "],\"code\":"
+	    "\"vec2 mainSound(int s, float t) { return vec2(0); }\"},"
+	    "{\"type\":\"common\",\"name\":\"Common\",\"code\":\"#define B 2\"}"
+	    "]}}",
+	    NULL);
 	if (!t || load(t, &m))
 		return;
-	CHECK_INT(nwarning, 1);	/* sound reads no pass */
+	CHECK_INT(nwarning, 1); /* sound reads no pass */
 	CHECK_STR(m.name, "Caf\xc3\xa9 & co");
 	CHECK_STR(m.author, "me");
 	CHECK_STR(m.description, "d");
@@ -182,7 +187,8 @@ static void test_passes(void)
 	tree_free(t);
 }
 
-#define ONE(inputs, code) "{\"ver\":\"0.1\",\"info\":{\"id\":\"\",\"name\":\" \"}," \
+#define ONE(inputs, code) \
+	"{\"ver\":\"0.1\",\"info\":{\"id\":\"\",\"name\":\" \"}," \
 	"\"renderpass\":[{\"type\":\"image\",\"name\":\"Image\",\"inputs\":[" inputs \
 	"],\"outputs\":[]," code "}]}"
 
@@ -192,7 +198,7 @@ static void test_forms(void)
 		ONE("", CODE),
 		"[" ONE("", CODE) "]",
 		"[{\"Shader\":" ONE("", CODE) "},{}]",
-		"{\"userName\":\"x\",\"numShaders\":1,\"shaders\":[" ONE("", CODE) "]}"
+		"{\"userName\":\"x\",\"numShaders\":1,\"shaders\":[" ONE("", CODE) "]}",
 	};
 	for (size_t i = 0; i < sizeof form / sizeof *form; i++) {
 		struct manifest m;
@@ -229,26 +235,28 @@ static void test_forms(void)
 	err_release(&err);
 }
 
-#define BUFFER(name, outputs, inputs) "{\"type\":\"buffer\",\"name\":\"" name \
-	"\",\"outputs\":[" outputs "],\"inputs\":[" inputs "]," CODE "}"
-#define READ(channel, path) "{\"channel\":" channel ",\"ctype\":\"buffer\",\"src\":\"" \
-	path "\"}"
+#define BUFFER(name, outputs, inputs) \
+	"{\"type\":\"buffer\",\"name\":\"" name "\",\"outputs\":[" outputs \
+	"],\"inputs\":[" inputs "]," CODE "}"
+#define READ(channel, path) \
+	"{\"channel\":" channel ",\"ctype\":\"buffer\",\"src\":\"" path "\"}"
 #define PREVIZ(n) "/media/previz/buffer0" n ".png"
-#define IMAGE(inputs) "{\"type\":\"image\",\"name\":\"Image\",\"inputs\":[" inputs "]," \
-	CODE "}"
+#define IMAGE(inputs) \
+	"{\"type\":\"image\",\"name\":\"Image\",\"inputs\":[" inputs "]," CODE "}"
 
 /* Who stands earlier is seen at this frame, itself and later ones at the last. */
 static void test_order(void)
 {
-	static const char all[] = "{\"renderpass\":["
-		IMAGE(READ("0", PREVIZ("0")) "," READ("1", PREVIZ("2"))) ","
-		BUFFER("Buffer D", "{\"id\":\"XdfGR8\"}", READ("0", PREVIZ("0")) ","
-			READ("1", PREVIZ("3"))) ","
-		BUFFER("Buffer B", "{\"id\":\"XsXGR8\"}", READ("0", PREVIZ("3")) ","
-			READ("1", PREVIZ("2"))) ","
-		BUFFER("Buffer A", "{\"id\":\"4dXGR8\"}", READ("0", PREVIZ("1"))) ","
-		BUFFER("Buffer C", "{\"id\":\"4sXGR8\"}", READ("0", PREVIZ("0")) ","
-			READ("1", PREVIZ("2")) "," READ("2", PREVIZ("1"))) "]}";
+	static const char all[] = "{\"renderpass\":[" IMAGE(
+	    READ("0", PREVIZ("0")) "," READ("1", PREVIZ("2"))) "," BUFFER("Buffer D",
+	    "{\"id\":\"XdfGR8\"}",
+	    READ("0", PREVIZ("0")) "," READ("1", PREVIZ("3"))) "," BUFFER("Buffer B",
+	    "{\"id\":\"XsXGR8\"}",
+	    READ("0", PREVIZ("3")) "," READ("1", PREVIZ("2"))) "," BUFFER("Buffer A",
+	    "{\"id\":\"4dXGR8\"}",
+	    READ("0", PREVIZ("1"))) "," BUFFER("Buffer C", "{\"id\":\"4sXGR8\"}",
+	    READ("0", PREVIZ("0")) "," READ("1", PREVIZ("2")) "," READ("2",
+		PREVIZ("1"))) "]}";
 	struct manifest m;
 	struct tree *t = read_text(all, NULL);
 	CHECK_INT(nwarning, 0);
@@ -271,19 +279,28 @@ static void test_order(void)
 /* Names that say which buffer a pass is, where no output does. */
 static void test_slots(void)
 {
-	static const struct { const char *b, *c; } row[] = {
-		{ "buffer b", "buffer c" }, { "BufferB", "BufferC" }, { "Buf B", "Buf C" },
-		{ "BufB", "bufC" }, { "BUFFER B", "BUFFER_C" }, { " Buffer B ", "Buffer-C" }
+	static const struct {
+		const char *b, *c;
+	} row[] = {
+		{ "buffer b", "buffer c" },
+		{ "BufferB", "BufferC" },
+		{ "Buf B", "Buf C" },
+		{ "BufB", "bufC" },
+		{ "BUFFER B", "BUFFER_C" },
+		{ " Buffer B ", "Buffer-C" },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct buf json = BUF_INIT;
 		struct manifest m;
 		/* C stands first, and nothing is A. */
-		buf_addf(&json, "{\"renderpass\":[{\"type\":\"buffer\",\"name\":\"%s\","
-			"\"inputs\":null," CODE "},{\"type\":\"buffer\",\"name\":\"%s\"," CODE "},"
-			"{\"type\":\"buffer\",\"name\":\"mine\"," CODE "},"
-			IMAGE(READ("0", PREVIZ("0")) "," READ("1", PREVIZ("1")) ","
-			READ("2", PREVIZ("2")) "," READ("3", "Buffer B")) "]}", row[i].c, row[i].b);
+		buf_addf(&json,
+		    "{\"renderpass\":[{\"type\":\"buffer\",\"name\":\"%s\","
+		    "\"inputs\":null," CODE "},{\"type\":\"buffer\",\"name\":\"%s\"," CODE
+		    "},"
+		    "{\"type\":\"buffer\",\"name\":\"mine\"," CODE "}," IMAGE(
+			READ("0", PREVIZ("0")) "," READ("1", PREVIZ("1")) "," READ("2",
+			    PREVIZ("2")) "," READ("3", "Buffer B")) "]}",
+		    row[i].c, row[i].b);
 		struct tree *t = read_text(buf_str(&json), NULL);
 		CHECK_INT(nwarning, 0);
 		if (t && !load(t, &m)) {
@@ -298,11 +315,13 @@ static void test_slots(void)
 	}
 	/* An output says more than a name, wherever it stands. */
 	struct manifest m;
-	struct tree *t = read_text("{\"renderpass\":["
-		BUFFER("Buffer A", "", "") "," BUFFER("second", "{\"id\":\"4dXGR8\"}", "") ","
-		IMAGE(READ("0", PREVIZ("0")) "," READ("1", PREVIZ("1")) ","
-			"{\"channel\":2,\"id\":\"4dXGR8\",\"type\":\"buffer\"},"
-			"{\"channel\":3,\"id\":\"XsXGR8\"}") "]}", NULL);
+	struct tree *t = read_text(
+	    "{\"renderpass\":[" BUFFER("Buffer A", "", "") "," BUFFER("second",
+		"{\"id\":\"4dXGR8\"}", "") "," IMAGE(READ("0", PREVIZ("0")) "," READ("1",
+		PREVIZ("1")) ","
+			     "{\"channel\":2,\"id\":\"4dXGR8\",\"type\":\"buffer\"},"
+			     "{\"channel\":3,\"id\":\"XsXGR8\"}") "]}",
+	    NULL);
 	if (t && !load(t, &m)) {
 		READS("Image", 0, "second", 0);
 		READS("Image", 1, "Buffer A", 0);
@@ -318,8 +337,8 @@ static void test_inputs(void)
 {
 	static const struct {
 		const char *input;
-		int channel;		/* where the keyboard is then, or -1 */
-		const char *why;	/* null: nothing is said */
+		int channel;     /* where the keyboard is then, or -1 */
+		const char *why; /* null: nothing is said */
 	} row[] = {
 		{ "{\"channel\":\"1\",\"ctype\":\"keyboard\"}", 1, NULL },
 		{ "{\"channel\":\" 2 \",\"type\":\"Keyboard\"}", 2, NULL },
@@ -333,33 +352,45 @@ static void test_inputs(void)
 		{ "{\"channel\":null,\"ctype\":\"keyboard\"}", -1, "without a channel" },
 		{ "{\"channel\":\"\",\"ctype\":\"keyboard\"}", -1, "without a channel" },
 		{ "{\"ctype\":\"keyboard\"}", -1, "without a channel" },
-		{ "null", -1, "empty" }, { "{}", -1, "empty" },
-		{ "7", -1, "not an input" }, { "[]", -1, "not an input" },
+		{ "null", -1, "empty" },
+		{ "{}", -1, "empty" },
+		{ "7", -1, "not an input" },
+		{ "[]", -1, "not an input" },
 		{ "\"\"", -1, "not an input" },
-		{ "{\"channel\":0,\"ctype\":\"\",\"src\":\"\",\"id\":\"\"}", -1, "no kind" },
-		{ "{\"channel\":0,\"ctype\":\"buffer\",\"src\":null}", -1, "not in the export" },
+		{ "{\"channel\":0,\"ctype\":\"\",\"src\":\"\",\"id\":\"\"}", -1,
+		    "no kind" },
+		{ "{\"channel\":0,\"ctype\":\"buffer\",\"src\":null}", -1,
+		    "not in the export" },
 		{ "{\"channel\":0,\"ctype\":\"smell\"}", -1, "'smell'" },
-		{ "{\"channel\":1,\"ctype\":\"mic\"},{\"channel\":1,\"ctype\":\"keyboard\"}", 1,
-			"the later one counts" },
+		{ "{\"channel\":1,\"ctype\":\"mic\"},{\"channel\":1,\"ctype\":\"keyboard\"}",
+		    1, "the later one counts" },
 		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":null}", 1, NULL },
 		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":"
-			"{\"filter\":\"NEAREST\",\"wrap\":\"\"}}", 1, NULL },
+		  "{\"filter\":\"NEAREST\",\"wrap\":\"\"}}",
+		    1, NULL },
 		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":"
-			"{\"filter\":\"cubic\"}}", 1, "'cubic': linear" },
+		  "{\"filter\":\"cubic\"}}",
+		    1, "'cubic': linear" },
 		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":"
-			"{\"wrap\":5}}", 1, "no text" },
-		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":\"x\"}", 1, NULL }
+		  "{\"wrap\":5}}",
+		    1, "no text" },
+		{ "{\"channel\":1,\"ctype\":\"keyboard\",\"sampler\":\"x\"}", 1, NULL },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct buf json = BUF_INIT;
 		struct manifest m;
-		buf_addf(&json, "{\"renderpass\":[{\"type\":\"image\",\"inputs\":["
-			"{\"channel\":0,\"ctype\":\"music\"},%s]," CODE "}]}", row[i].input);
+		buf_addf(&json,
+		    "{\"renderpass\":[{\"type\":\"image\",\"inputs\":["
+		    "{\"channel\":0,\"ctype\":\"music\"},%s]," CODE "}]}",
+		    row[i].input);
 		struct tree *t = read_text(buf_str(&json), NULL);
 		if (t && !load(t, &m)) {
-			CHECK_INT(m.pass[0].ninput, row[i].why && strstr(row[i].input, ":0,")
-				? 0 : row[i].channel < 0 ? 1 : 2);
-			const struct input_ref *in = input_of(&m, "Image", row[i].channel);
+			CHECK_INT(m.pass[0].ninput,
+			    row[i].why && strstr(row[i].input, ":0,") ? 0
+				: row[i].channel < 0                  ? 1
+								      : 2);
+			const struct input_ref *in =
+			    input_of(&m, "Image", row[i].channel);
 			CHECK(row[i].channel < 0 || (in && in->kind == INPUT_KEYBOARD));
 			manifest_release(&m);
 		}
@@ -378,26 +409,31 @@ static void test_inputs(void)
 /* The site's textures of one channel, by id or by the hash in a path. */
 static void test_one_channel(void)
 {
-	static const struct { const char *id, *path; int channels; } row[] = {
+	static const struct {
+		const char *id, *path;
+		int channels;
+	} row[] = {
 		{ "4dXGzn", "/media/x.png", 1 },
 		{ "30", "/media/a/" BAYER ".png", 1 },
 		{ "", "/media/ap/" GREY_SMALL ".png", 1 },
 		{ "x", "https://h/" GREY_MEDIUM ".jpg", 1 },
 		{ "x",
-			"AD56FBA948DFBA9AE698198C109E71F118A54D20"
-			"9C0EA50D77EA546ABAD89C57.PNG", 1 },
+		    "AD56FBA948DFBA9AE698198C109E71F118A54D20"
+		    "9C0EA50D77EA546ABAD89C57.PNG",
+		    1 },
 		{ "x", "/media/a/" PEBBLES "5.png", 0 },
 		{ "x", "/media/a/" PEBBLES "58.png", 0 },
 		{ "x", "/media/a/" PEBBLES "57.png", 1 },
 		{ "x", "/media/a/" PEBBLES "57a.png", 0 },
-		{ "XsX3Rn", "/media/a/bb.jpg", 0 }
+		{ "XsX3Rn", "/media/a/bb.jpg", 0 },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct buf json = BUF_INIT;
 		struct manifest m;
-		buf_addf(&json, "{\"renderpass\":[{\"type\":\"image\",\"inputs\":[{\"channel\":0,"
-			"\"ctype\":\"texture\",\"id\":\"%s\",\"src\":\"%s\"}],"
-			CODE "}]}", row[i].id, row[i].path);
+		buf_addf(&json,
+		    "{\"renderpass\":[{\"type\":\"image\",\"inputs\":[{\"channel\":0,"
+		    "\"ctype\":\"texture\",\"id\":\"%s\",\"src\":\"%s\"}]," CODE "}]}",
+		    row[i].id, row[i].path);
 		struct tree *t = read_text(buf_str(&json), NULL);
 		if (t && !load(t, &m)) {
 			CHECK_INT(m.nasset ? m.asset[0].channels : -1, row[i].channels);
@@ -408,9 +444,11 @@ static void test_one_channel(void)
 	}
 	/* Cubemaps and volumes are told by it where the kind is missing. */
 	struct manifest m;
-	struct tree *t = read_text("{\"renderpass\":[{\"type\":\"image\",\"inputs\":["
-		"{\"channel\":0,\"src\":\"/media/a/585f9546c092f53ded45332b343144396c0b2d70d9965f"
-		"585ebc172080d8aa58.jpg\"}]," CODE "}]}", NULL);
+	struct tree *t = read_text(
+	    "{\"renderpass\":[{\"type\":\"image\",\"inputs\":["
+	    "{\"channel\":0,\"src\":\"/media/a/585f9546c092f53ded45332b343144396c0b2d70d9965f"
+	    "585ebc172080d8aa58.jpg\"}]," CODE "}]}",
+	    NULL);
 	if (t && !load(t, &m)) {
 		CHECK(m.nasset == 1 && m.asset[0].kind == ASSET_CUBEMAP);
 		manifest_release(&m);
@@ -420,14 +458,16 @@ static void test_one_channel(void)
 
 static void test_entities(void)
 {
-	static const struct { const char *json, *text; } row[] = {
+	static const struct {
+		const char *json, *text;
+	} row[] = {
 		{ "if (a &lt; b &amp;&amp; b &gt; c) d = &quot;x&quot;; //&#39;&#039;",
-			"if (a < b && b > c) d = \"x\"; //''" },
+		    "if (a < b && b > c) d = \"x\"; //''" },
 		{ "c = a &amp; b;", "c = a & b;" },
 		{ "if (a < b) c = d &lt; 1;", "if (a < b) c = d &lt; 1;" },
 		{ "a = b &lt; c & d;", "a = b &lt; c & d;" },
 		{ "int lt = 1; a = b &lt;", "int lt = 1; a = b &lt;" },
-		{ "a = b;", "a = b;" }
+		{ "a = b;", "a = b;" },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		struct buf json = BUF_INIT;
@@ -445,6 +485,7 @@ static void test_entities(void)
 	}
 }
 
+/* clang-format off */
 #define TEXTURE(channel, id, path, vflip) "{\"channel\":" channel ",\"type\":\"texture\"," \
 	"\"id\":\"" id "\",\"filepath\":\"" path "\"," SAMPLER("mipmap", "repeat", vflip) "}"
 
@@ -632,9 +673,9 @@ static void test_media(void)
 	CHECK_INT(fs_remove(top, &err), 0);
 	err_release(&err);
 }
+/* clang-format on */
 
-static void write_bytes(const char *dir, const char *path, const void *data,
-	size_t n)
+static void write_bytes(const char *dir, const char *path, const void *data, size_t n)
 {
 	struct err err = ERR_INIT;
 	char *full = fs_join(dir, path), *folder = fs_dirname(full);
@@ -661,7 +702,7 @@ static void write_jpeg(const char *dir, const char *path)
 	jpeg_set_defaults(&c);
 	jpeg_start_compress(&c, TRUE);
 	while (c.next_scanline < c.image_height)
-		jpeg_write_scanlines(&c, &(JSAMPROW) { row }, 1);
+		jpeg_write_scanlines(&c, &(JSAMPROW){ row }, 1);
 	jpeg_finish_compress(&c);
 	jpeg_destroy_compress(&c);
 	write_bytes(dir, path, data, n);
@@ -675,31 +716,35 @@ static void test_content(void)
 	static const struct {
 		const char *kind, *file, *bytes;
 		size_t n;
-		const char *path, *why;		/* in the project; in the warning */
+		const char *path, *why; /* in the project; in the warning */
 	} row[] = {
 		{ "texture", "photo.webp", "RIFF\0\0\0\0WEBPVP8 ", 16,
-			"textures/photo-standin.png", "photo.webp (WebP is not supported" },
-		{ "texture", "photo.png", "GIF89a", 6,
-			"textures/photo-standin.png", "photo.png (GIF is not supported" },
-		{ "texture", "photo.jpg", "\0\0\0\x20" "ftypavif", 12,
-			"textures/photo-standin.png", "photo.jpg (AVIF is not supported" },
+		    "textures/photo-standin.png", "photo.webp (WebP is not supported" },
+		{ "texture", "photo.png", "GIF89a", 6, "textures/photo-standin.png",
+		    "photo.png (GIF is not supported" },
+		{ "texture", "photo.jpg",
+		    "\0\0\0\x20"
+		    "ftypavif",
+		    12, "textures/photo-standin.png",
+		    "photo.jpg (AVIF is not supported" },
 		{ "texture", "photo.png", "<html>404</html>", 16,
-			"textures/photo-standin.png", "photo.png (HTML is not supported" },
+		    "textures/photo-standin.png", "photo.png (HTML is not supported" },
 		{ "texture", "photo.png", "", 0, "textures/photo-standin.png", "empty" },
 		{ "texture", "photo.png", "\x89PNG\r\n\x1a\n", 8,
-			"textures/photo-standin.png", "ends early" },
-		{ "texture", "photo.jpg", "what", 4,
-			"textures/photo-standin.png", "neither PNG nor JPEG" },
-		{ "texture", "photo.bin", volume, 21,
-			"textures/photo-standin.png", "volume is not supported" },
+		    "textures/photo-standin.png", "ends early" },
+		{ "texture", "photo.jpg", "what", 4, "textures/photo-standin.png",
+		    "neither PNG nor JPEG" },
+		{ "texture", "photo.bin", volume, 21, "textures/photo-standin.png",
+		    "volume is not supported" },
 		{ "texture", "photo.png", NULL, 0, "textures/photo.jpg", NULL },
 		{ "texture", "photo", NULL, 0, "textures/photo.jpg", NULL },
-		{ "cubemap", "photo.png", "GIF89a", 6,
-			"textures/photo-standin.png", "photo.png (GIF is not supported" },
+		{ "cubemap", "photo.png", "GIF89a", 6, "textures/photo-standin.png",
+		    "photo.png (GIF is not supported" },
 		{ "volume", "photo.bin", volume, 21, "textures/photo.bin", NULL },
-		{ "volume", "photo.bin", volume, 20,
-			"textures/photo-standin.bin", "photo.bin (" },
-		{ "volume", "photo.bin", NULL, 0, "textures/photo-standin.bin", "photo.bin (" }
+		{ "volume", "photo.bin", volume, 20, "textures/photo-standin.bin",
+		    "photo.bin (" },
+		{ "volume", "photo.bin", NULL, 0, "textures/photo-standin.bin",
+		    "photo.bin (" },
 	};
 	char top[] = "/tmp/stbuild-content-XXXXXX";
 	if (!CHECK(mkdtemp(top) != NULL))
@@ -713,20 +758,23 @@ static void test_content(void)
 			write_bytes(dir, row[i].file, row[i].bytes, row[i].n);
 		else
 			write_jpeg(dir, row[i].file);
-		buf_addf(&json, "{\"renderpass\":[{\"type\":\"image\",\"inputs\":[{\"channel\":0,"
-			"\"ctype\":\"%s\",\"src\":\"/media/%s\"}]," CODE "}]}", row[i].kind,
-			row[i].file);
+		buf_addf(&json,
+		    "{\"renderpass\":[{\"type\":\"image\",\"inputs\":[{\"channel\":0,"
+		    "\"ctype\":\"%s\",\"src\":\"/media/%s\"}]," CODE "}]}",
+		    row[i].kind, row[i].file);
 		struct tree *t = read_text(buf_str(&json), dir);
-		if (!CHECK(row[i].why ? nwarning == 1 && strstr(warning, row[i].why) != NULL
-				: !nwarning))
+		if (!CHECK(row[i].why
+			    ? nwarning == 1 && strstr(warning, row[i].why) != NULL
+			    : !nwarning))
 			fprintf(stderr, "\t%s: %s", row[i].file, warning);
 		if (t && !load(t, &m)) {
 			struct buf file = BUF_INIT;
 			struct image image = { 0 };
 			CHECK_STR(m.nasset ? m.asset[0].path : "", row[i].path);
 			CHECK_INT(tree_read(t, m.asset[0].path, 1 << 24, &file, &err), 0);
-			CHECK_INT(image_decode(&m.asset[0], "it", file.data, file.len, &image,
-				&err), 0);
+			CHECK_INT(image_decode(&m.asset[0], "it", file.data, file.len,
+				      &image, &err),
+			    0);
 			image_release(&image);
 			buf_release(&file);
 			manifest_release(&m);
@@ -761,7 +809,7 @@ static void test_corpus(void)
 		char *path = fs_join(dir, e->d_name);
 		CHECK_INT(fs_read(path, 1 << 24, &text, &err), 0);
 		if (!CHECK(shadertoy_read(e->d_name, buf_str(&text), text.len, top, &t,
-				&err) == 0))
+			       &err) == 0))
 			fprintf(stderr, "\t%s\n", err.message);
 		else if (!load(t, &m))
 			manifest_release(&m);

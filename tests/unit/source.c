@@ -20,12 +20,11 @@ static void reset(void)
 
 static char *dirs[] = { "lib", "lib/more" };
 
-static int expand(const char *path, const char *common, char *const *dir,
-	size_t ndir, struct inputs *inputs, struct source *out, struct err *err)
+static int expand(const char *path, const char *common, char *const *dir, size_t ndir,
+    struct inputs *inputs, struct source *out, struct err *err)
 {
-	struct source_request request = {
-		path, common, dir, ndir, { 1, 300, "#define OURS 1\n" }, 0
-	};
+	struct source_request request = { path, common, dir, ndir,
+		{ 1, 300, "#define OURS 1\n" }, 0 };
 	return source_expand(tree, &request, inputs, out, err);
 }
 
@@ -47,8 +46,7 @@ static void fails(const char *path, const char *want)
 {
 	struct source s;
 	struct err err = ERR_INIT;
-	if (!CHECK_INT(expand(path, NULL, dirs, 2, NULL, &s, &err),
-		-1)) {
+	if (!CHECK_INT(expand(path, NULL, dirs, 2, NULL, &s, &err), -1)) {
 		source_release(&s);
 		return;
 	}
@@ -64,7 +62,9 @@ static void plain(void)
 {
 	put("empty", "");
 	put("crlf", "a\r\nb\rc\n\nd");
-	put("bom", "\xef\xbb\xbf" "a\n");
+	put("bom",
+	    "\xef\xbb\xbf"
+	    "a\n");
 	put("utf8", "// \xc3\xa9 \xf0\x9f\x98\x80\n");
 	expands("empty", NULL, "#line 1 1\n");
 	expands("crlf", NULL, "#line 1 1\na\nb\nc\n\nd\n");
@@ -94,17 +94,21 @@ static void includes(void)
 	put("c", "#include \"z\"");
 	put("d", "/* c */ #include \"x\"\nend\n");
 	expands("a", NULL, "#line 1 1\n0\n#line 1 2\nX\n#line 3 1\n1\n");
-	expands("sub/b", NULL, "#line 1 1\n  \n#line 1 2\nSX\n#line 2 1\n"
-		"#line 1 3\nY\n#line 3 1\n#line 1 4\nX\n#line 4 1\n");
-	expands("c", NULL, "#line 1 1\n#line 1 2\n#line 1 3\nY\n#line 2 2\n"
-		"#line 2 1\n");
+	expands("sub/b", NULL,
+	    "#line 1 1\n  \n#line 1 2\nSX\n#line 2 1\n"
+	    "#line 1 3\nY\n#line 3 1\n#line 1 4\nX\n#line 4 1\n");
+	expands("c", NULL,
+	    "#line 1 1\n#line 1 2\n#line 1 3\nY\n#line 2 2\n"
+	    "#line 2 1\n");
 	expands("d", NULL, "#line 1 1\n/* c */ \n#line 1 2\nX\n#line 2 1\nend\n");
 	put("twice", "#include \"x\"\n#include \"x\"\n");
-	expands("twice", NULL, "#line 1 1\n#line 1 2\nX\n#line 2 1\n"
-		"#line 1 2\nX\n#line 3 1\n");
-	put("not", "// #include \"gone\"\n/*\n#include \"gone\"\n*/\n#includes\n"
-		"#define A \\\n#include \"gone\"\n//\\\n#include \"gone\"\n"
-		"int a; #include \"gone\"\n#include_next\n");
+	expands("twice", NULL,
+	    "#line 1 1\n#line 1 2\nX\n#line 2 1\n"
+	    "#line 1 2\nX\n#line 3 1\n");
+	put("not",
+	    "// #include \"gone\"\n/*\n#include \"gone\"\n*/\n#includes\n"
+	    "#define A \\\n#include \"gone\"\n//\\\n#include \"gone\"\n"
+	    "int a; #include \"gone\"\n#include_next\n");
 	struct source s;
 	struct err err = ERR_INIT;
 	CHECK_INT(expand("not", NULL, NULL, 0, NULL, &s, &err), 0);
@@ -115,30 +119,39 @@ static void includes(void)
 static void branches(void)
 {
 	put("x", "X\n");
-	put("a", "#if 0\n#include \"gone\"\n#include <gone>\n#else\n"
-		"#include \"x\"\n#endif\nC\n#if 1\n#endif\n");
-	expands("a", NULL, "#line 1 1\n#if 0\n\n\n#else\n#line 1 2\nX\n"
-		"#line 6 1\n#endif\n#line 7 1\nC\n#if 1\n#endif\n");
-	put("b", "#define A 2\n#ifdef A\n#if A == 2\n#include \"x\"\n#endif // c\n"
-		"#elif D \\\n E\n#endif");
-	expands("b", NULL, "#line 1 1\n#define A 2\n#ifdef A\n#if A == 2\n"
-		"#line 1 2\nX\n#line 5 1\n"
-		"#endif // c\n#line 6 1\n#elif D \\\n E\n#line 8 1\n#endif\n"
-		"#line 9 1\n");
+	put("a",
+	    "#if 0\n#include \"gone\"\n#include <gone>\n#else\n"
+	    "#include \"x\"\n#endif\nC\n#if 1\n#endif\n");
+	expands("a", NULL,
+	    "#line 1 1\n#if 0\n\n\n#else\n#line 1 2\nX\n"
+	    "#line 6 1\n#endif\n#line 7 1\nC\n#if 1\n#endif\n");
+	put("b",
+	    "#define A 2\n#ifdef A\n#if A == 2\n#include \"x\"\n#endif // c\n"
+	    "#elif D \\\n E\n#endif");
+	expands("b", NULL,
+	    "#line 1 1\n#define A 2\n#ifdef A\n#if A == 2\n"
+	    "#line 1 2\nX\n#line 5 1\n"
+	    "#endif // c\n#line 6 1\n#elif D \\\n E\n#line 8 1\n#endif\n"
+	    "#line 9 1\n");
 	put("stray", "#endif\n#else\n#include \"x\"\n#endif\n");
-	expands("stray", NULL, "#line 1 1\n#endif\n#else\n#line 1 2\nX\n"
-		"#line 4 1\n#endif\n");
+	expands("stray", NULL,
+	    "#line 1 1\n#endif\n#else\n#line 1 2\nX\n"
+	    "#line 4 1\n#endif\n");
 	/* Macros of common, of the dialect, of what was included. */
 	put("common", "#define WANTED 1\n");
-	put("c", "#if WANTED && OURS && GL_ES && __VERSION__ == 300\n"
-		"#include \"x\"\n#endif\n");
-	expands("c", "common", "#line 1 1\n#define WANTED 1\n#line 1 2\n#if WANTED "
-		"&& OURS && GL_ES && __VERSION__ == 300\n#line 1 3\nX\n#line 3 2\n"
-		"#endif\n#line 4 2\n");
-	put("c", "#include \"common\"\n#if WANTED\n#undef WANTED\n#else\n"
-		"#include \"gone\"\n#endif\n");
-	expands("c", NULL, "#line 1 1\n#line 1 2\n#define WANTED 1\n#line 2 1\n"
-		"#if WANTED\n#undef WANTED\n#else\n\n#endif\n");
+	put("c",
+	    "#if WANTED && OURS && GL_ES && __VERSION__ == 300\n"
+	    "#include \"x\"\n#endif\n");
+	expands("c", "common",
+	    "#line 1 1\n#define WANTED 1\n#line 1 2\n#if WANTED "
+	    "&& OURS && GL_ES && __VERSION__ == 300\n#line 1 3\nX\n#line 3 2\n"
+	    "#endif\n#line 4 2\n");
+	put("c",
+	    "#include \"common\"\n#if WANTED\n#undef WANTED\n#else\n"
+	    "#include \"gone\"\n#endif\n");
+	expands("c", NULL,
+	    "#line 1 1\n#line 1 2\n#define WANTED 1\n#line 2 1\n"
+	    "#if WANTED\n#undef WANTED\n#else\n\n#endif\n");
 	/* What preprocess finds at fault, it tells. */
 	put("c", "#if NOBODY\n#include \"gone\"\n#endif\n");
 	expands("c", NULL, "#line 1 1\n#if NOBODY\n\n#endif\n");
@@ -148,18 +161,21 @@ static void guards(void)
 {
 	put("g", "#ifndef G\n#define G\n#include \"h\"\nG1\n#endif\n");
 	put("h", "#ifndef H\n#define H\n#include \"g\"\nH1\n#endif\n");
-	expands("g", NULL, "#line 1 1\n#ifndef G\n#define G\n#line 1 2\n#ifndef H\n"
-		"#define H\n#line 1 1\n#ifndef G\n#define G\n\nG1\n#endif\n"
-		"#line 6 1\n#line 4 2\nH1\n#endif\n#line 6 2\n#line 4 1\nG1\n#endif\n"
-		"#line 6 1\n");
+	expands("g", NULL,
+	    "#line 1 1\n#ifndef G\n#define G\n#line 1 2\n#ifndef H\n"
+	    "#define H\n#line 1 1\n#ifndef G\n#define G\n\nG1\n#endif\n"
+	    "#line 6 1\n#line 4 2\nH1\n#endif\n#line 6 2\n#line 4 1\nG1\n#endif\n"
+	    "#line 6 1\n");
 	put("once", "#pragma once\n#include \"once\"\nO\n");
 	put("a", "#include \"once\"\n#include \"once\" /*\n*/\nA\n");
-	expands("a", NULL, "#line 1 1\n#line 1 2\n#pragma once\n\nO\n#line 2 1\n"
-		"\n\nA\n");
+	expands("a", NULL,
+	    "#line 1 1\n#line 1 2\n#pragma once\n\nO\n#line 2 1\n"
+	    "\n\nA\n");
 	put("twice", "#if 0\n#pragma once\n#endif\nT\n");
 	put("a", "#include \"twice\"\n#include \"twice\"\n");
-	expands("a", NULL, "#line 1 1\n#line 1 2\n#if 0\n#pragma once\n#endif\nT\n"
-		"#line 2 1\n#line 1 2\n#if 0\n#pragma once\n#endif\nT\n#line 3 1\n");
+	expands("a", NULL,
+	    "#line 1 1\n#line 1 2\n#if 0\n#pragma once\n#endif\nT\n"
+	    "#line 2 1\n#line 1 2\n#if 0\n#pragma once\n#endif\nT\n#line 3 1\n");
 	put("endless", "#if 1\n#include \"endless\"\n#endif\n");
 	fails("endless", "endless:2:10: #include cycle: endless -> endless");
 	put("cond", "#define D\n#if 0\n#endif\n#include \"cond\"\n");
@@ -186,8 +202,7 @@ static void inactive_inputs(void)
 	struct err err = ERR_INIT;
 	put("x", "X\n");
 	put("a", "#if 0\n#include \"x\"\n#include \"gone\"\n#endif\n");
-	struct source_request request = { .path = "a",
-		.macros = { 1, 300, NULL } };
+	struct source_request request = { .path = "a", .macros = { 1, 300, NULL } };
 	for (int i = 0; i < 2; i++) {
 		request.notes_inactive = i;
 		CHECK(!source_expand(tree, &request, &in, &s, &err));
@@ -204,15 +219,17 @@ static void inactive_inputs(void)
 static void user_lines(void)
 {
 	put("a", "#line 7 3\na\n  # line 8\n#line A\n#line 3+4 1\nb\n");
-	expands("a", NULL, "#line 1 1\n#line 7  \na\n  # line 8\n       \n"
-		"           \nb\n");
+	expands("a", NULL,
+	    "#line 1 1\n#line 7  \na\n  # line 8\n       \n"
+	    "           \nb\n");
 }
 
 static void faults(void)
 {
 	put("a", "\n  #include \"gone\"\n");
-	fails("a", "a:2:12: cannot find include \"gone\"; looked for 'gone', "
-		"'lib/gone', 'lib/more/gone'");
+	fails("a",
+	    "a:2:12: cannot find include \"gone\"; looked for 'gone', "
+	    "'lib/gone', 'lib/more/gone'");
 	put("a", "#include <x>\n");
 	fails("a", "a:1:10: only #include");
 	put("a", "#include\n");
@@ -242,8 +259,9 @@ static void faults(void)
 	fails("self", "self:1:10: #include cycle: self -> self");
 	put("a", "#include \"bad\"\n");
 	put("bad", "\n\xff");
-	fails("a", "bad:2:1: not UTF-8; save the file in that encoding, "
-		"included from a:1");
+	fails("a",
+	    "bad:2:1: not UTF-8; save the file in that encoding, "
+	    "included from a:1");
 	struct source s;
 	struct err err = ERR_INIT;
 	char *missing[] = { "nothing" };
@@ -299,8 +317,7 @@ static void notes_inputs(void)
 	struct source s;
 	struct inputs in = { 0 };
 	struct err err = ERR_INIT;
-	CHECK_INT(expand("sub/a", "common", dirs, 2, &in, &s, &err),
-		0);
+	CHECK_INT(expand("sub/a", "common", dirs, 2, &in, &s, &err), 0);
 	CHECK_INT(in.ninput, 5);
 	struct sha256 sha;
 	sha256_of("Y", 1, &sha);
@@ -332,9 +349,15 @@ static void quotes(void)
 		int file, line;
 		const char *want;
 	} row[] = {
-		{ 1, 1, "one" }, { 1, 4, "four" }, { 2, 1, "X1" }, { 2, 2, "X2" },
-		{ 2, 3, NULL }, { 1, 5, NULL }, { 3, 1, NULL }, { 0, 1, NULL },
-		{ 1, 0, NULL }
+		{ 1, 1, "one" },
+		{ 1, 4, "four" },
+		{ 2, 1, "X1" },
+		{ 2, 2, "X2" },
+		{ 2, 3, NULL },
+		{ 1, 5, NULL },
+		{ 3, 1, NULL },
+		{ 0, 1, NULL },
+		{ 1, 0, NULL },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		char *got = source_line(&s, row[i].file, row[i].line);
@@ -347,9 +370,17 @@ static void quotes(void)
 int main(void)
 {
 	static void (*const test[])(void) = {
-		plain, includes, branches, guards, comments,
-		inactive_inputs, user_lines, faults, nests, notes_inputs,
-		quotes
+		plain,
+		includes,
+		branches,
+		guards,
+		comments,
+		inactive_inputs,
+		user_lines,
+		faults,
+		nests,
+		notes_inputs,
+		quotes,
 	};
 	for (size_t i = 0; i < sizeof test / sizeof *test; i++) {
 		reset();

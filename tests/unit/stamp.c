@@ -30,7 +30,7 @@ static void test_stamp(void)
 	stamp_text(mapped, 1, NULL, &text);
 	CHECK(strstr(buf_str(&text), "file stamp-library 3 ") != NULL);
 	CHECK(strstr(buf_str(&text), "\nfolder /usr/share/glvnd/egl_vendor.d ") ||
-		strncmp(buf_str(&text), "folder /usr/share/glvnd", 23) == 0);
+	    strncmp(buf_str(&text), "folder /usr/share/glvnd", 23) == 0);
 	buf_release(&text);
 
 	/* Each thing that it stands for. */
@@ -54,10 +54,10 @@ static void test_stamp(void)
 	setenv("UNRELATED_MESA_", "3", 1);
 	b = stamp(path, NULL);
 	CHECK(sha256_equal(&a, &b));
-	static const char *const counts[] = { "force_glsl_abs_sqrt",
-		"mesa_glthread", "__GL_FSAA_MODE", "__GLX_VENDOR_LIBRARY_NAME",
-		"INTEL_DEBUG", "NIR_DEBUG", "AMD_DEBUG", "SOME_NEW_DEBUG",
-		"DRI_PRIME", "LD_PRELOAD", "VK_ICD_FILENAMES" };
+	static const char *const counts[] = { "force_glsl_abs_sqrt", "mesa_glthread",
+		"__GL_FSAA_MODE", "__GLX_VENDOR_LIBRARY_NAME", "INTEL_DEBUG", "NIR_DEBUG",
+		"AMD_DEBUG", "SOME_NEW_DEBUG", "DRI_PRIME", "LD_PRELOAD",
+		"VK_ICD_FILENAMES" };
 	static const char *const counts_not[] = { "PATH", "HOME", "http_proxy",
 		"npm_config_x", "LP_NUM_THREADS", "_", "DEBUG", "term", "LANG" };
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
@@ -90,8 +90,8 @@ static void test_identity(void)
 	CHECK(maps.nline > 0);
 	int has_libc = 0;
 	for (size_t i = 0; i < maps.nline; i++) {
-		has_libc |= strstr(maps.line[i], "libc.so") || strstr(maps.line[i], "libc-") ||
-			strstr(maps.line[i], "ld-musl");
+		has_libc |= strstr(maps.line[i], "libc.so") ||
+		    strstr(maps.line[i], "libc-") || strstr(maps.line[i], "ld-musl");
 		CHECK(!strstr(maps.line[i], "tests/unit/stamp"));
 	}
 	CHECK(has_libc);
@@ -128,13 +128,13 @@ static void test_build_id(void)
 {
 	unsigned char elf[64 + 56 + 24] = { 127, 'E', 'L', 'F', 2, 1, 1 };
 	struct err err = ERR_INIT;
-	elf[32] = 64;			/* program headers' place */
-	elf[54] = 56;			/* their size */
-	elf[56] = 1;			/* and number */
+	elf[32] = 64; /* program headers' place */
+	elf[54] = 56; /* their size */
+	elf[56] = 1;  /* and number */
 	unsigned char *ph = elf + 64, *note = ph + 56;
-	ph[0] = 4;			/* PT_NOTE */
-	ph[8] = 64 + 56;		/* its place */
-	ph[32] = 24;			/* its size */
+	ph[0] = 4;       /* PT_NOTE */
+	ph[8] = 64 + 56; /* its place */
+	ph[32] = 24;     /* its size */
 	note[0] = 4;
 	note[4] = 8;
 	note[8] = 3;

@@ -30,11 +30,11 @@ static int works(int rc)
 /* Holds for an error of the machine whose message has the words. */
 static int fails(int rc, const char *words)
 {
-	int holds = rc < 0 && err.message && err.status == STATUS_MACHINE
-		&& strstr(err.message, words);
+	int holds = rc < 0 && err.message && err.status == STATUS_MACHINE &&
+	    strstr(err.message, words);
 	if (!holds)
 		fprintf(stderr, "\tret %d, status %d: %s\n", rc, err.status,
-			err.message ? err.message : "(no message)");
+		    err.message ? err.message : "(no message)");
 	err_release(&err);
 	return holds;
 }
@@ -61,13 +61,10 @@ static int same(struct sha256 a, struct sha256 b)
 }
 
 /* Writes an object and its product. */
-static struct product add_product(struct store *s, int key, int index,
-	const char *text)
+static struct product add_product(struct store *s, int key, int index, const char *text)
 {
-	struct product p = { .key = h(key), .index = index,
-		.size = strlen(text) };
-	CHECK(works(object_write(store_dir(s), text, strlen(text), &p.object,
-		&err)));
+	struct product p = { .key = h(key), .index = index, .size = strlen(text) };
+	CHECK(works(object_write(store_dir(s), text, strlen(text), &p.object, &err)));
 	CHECK(works(store_add_product(s, &p, &err)));
 	return p;
 }
@@ -128,8 +125,7 @@ static void empty_and_absent(void)
 	struct sha256 key = h(1), sha;
 	struct store_stats stats;
 	char data[1];
-	enum store_mode mode[] = { STORE_READ, STORE_EXCLUSIVE,
-		STORE_TRY_EXCLUSIVE };
+	enum store_mode mode[] = { STORE_READ, STORE_EXCLUSIVE, STORE_TRY_EXCLUSIVE };
 	for (int i = 0; i < 3; i++) {
 		struct store *s = open_store("absent/store", mode[i]);
 		CHECK_INT(store_product(s, &key, 0, &p), 0);
@@ -166,8 +162,10 @@ static void creation(void)
 	CHECK_INT(number(s, "PRAGMA foreign_keys"), 1);
 	CHECK_INT(number(s, "PRAGMA synchronous"), 1);
 	CHECK_INT(number(s, "PRAGMA auto_vacuum"), 2);
-	CHECK_INT(number(s, "SELECT count(*) FROM pragma_journal_mode"
-		" WHERE journal_mode = 'wal'"), 1);
+	CHECK_INT(number(s,
+		      "SELECT count(*) FROM pragma_journal_mode"
+		      " WHERE journal_mode = 'wal'"),
+	    1);
 	store_close(s);
 	CHECK(!fs_exists("new/.stbuild/stbuild.db-wal"));
 	s = open_store("new/.stbuild", STORE_BUILD);
@@ -186,7 +184,7 @@ static void statements(void)
 {
 	static const struct {
 		const char *name, *text;
-		int is_scan;		/* it reads a whole table */
+		int is_scan; /* it reads a whole table */
 	} sql[] = {
 #define SQL(name, text) { #name, text, 0 },
 #define SQL_SCAN(name, text) { #name, text, 1 },
@@ -197,20 +195,18 @@ static void statements(void)
 	struct store *s = open_store("new/.stbuild", STORE_BUILD);
 	for (int i = 0; i < SQL_COUNT; i++) {
 		sqlite3_stmt *stmt = NULL;
-		if (!CHECK_INT(sqlite3_prepare_v2(s->db, sql[i].text, -1, &stmt,
-			NULL), SQLITE_OK))
-			fprintf(stderr, "\t%s: %s\n", sql[i].name,
-				sqlite3_errmsg(s->db));
+		if (!CHECK_INT(sqlite3_prepare_v2(s->db, sql[i].text, -1, &stmt, NULL),
+			SQLITE_OK))
+			fprintf(stderr, "\t%s: %s\n", sql[i].name, sqlite3_errmsg(s->db));
 		sqlite3_finalize(stmt);
 		if (sql[i].is_scan)
 			continue;
 		char *plan = xasprintf("EXPLAIN QUERY PLAN %s", sql[i].text);
-		CHECK_INT(sqlite3_prepare_v2(s->db, plan, -1, &stmt, NULL),
-			SQLITE_OK);
+		CHECK_INT(sqlite3_prepare_v2(s->db, plan, -1, &stmt, NULL), SQLITE_OK);
 		while (sqlite3_step(stmt) == SQLITE_ROW) {
 			const char *detail = (const char *)sqlite3_column_text(stmt, 3);
-			if (!CHECK(!strstr(detail, "SCAN") || strcmp(detail,
-				"SCAN CONSTANT ROW") == 0))
+			if (!CHECK(!strstr(detail, "SCAN") ||
+				strcmp(detail, "SCAN CONSTANT ROW") == 0))
 				fprintf(stderr, "\t%s: %s\n", sql[i].name, detail);
 		}
 		sqlite3_finalize(stmt);
@@ -218,8 +214,11 @@ static void statements(void)
 	}
 	/* The check can fail. */
 	sqlite3_stmt *stmt = NULL;
-	CHECK_INT(sqlite3_prepare_v2(s->db, "EXPLAIN QUERY PLAN"
-		" SELECT * FROM object WHERE size = 1", -1, &stmt, NULL), SQLITE_OK);
+	CHECK_INT(sqlite3_prepare_v2(s->db,
+		      "EXPLAIN QUERY PLAN"
+		      " SELECT * FROM object WHERE size = 1",
+		      -1, &stmt, NULL),
+	    SQLITE_OK);
 	CHECK_INT(sqlite3_step(stmt), SQLITE_ROW);
 	CHECK(strstr((const char *)sqlite3_column_text(stmt, 3), "SCAN"));
 	sqlite3_finalize(stmt);
@@ -236,8 +235,9 @@ static void objects(void)
 	CHECK_INT(object_write("objects", "abc", 3, &again, &err), 1);
 	CHECK(same(sha, again));
 	char *path = object_path(s, &sha);
-	CHECK_STR(path, "objects/objects/ba/7816bf8f01cfea414140de5dae2223b00361a3"
-		"96177a9cb410ff61f20015ad");
+	CHECK_STR(path,
+	    "objects/objects/ba/7816bf8f01cfea414140de5dae2223b00361a3"
+	    "96177a9cb410ff61f20015ad");
 	CHECK_INT(object_has(s, &sha, 3), 1);
 	CHECK_INT(object_has(s, &sha, 4), 0);
 	CHECK_INT(object_read(s, &sha, data, 3), 1);
@@ -277,7 +277,7 @@ static void objects(void)
 	CHECK(works(object_write("objects", "abc", 3, &sha, &err)));
 	CHECK_INT(object_read(s, &sha, data, 3), 1);
 	CHECK(fails(object_write("nowhere", "abc", 3, &sha, &err),
-		"cannot write 'nowhere/"));
+	    "cannot write 'nowhere/"));
 	store_close(s);
 }
 
@@ -310,7 +310,8 @@ static void concurrent_writers(void)
 			pthread_join(thread[t], &failed[t]);
 		CHECK(!failed[0] && !failed[1]);
 		for (int k = 0; k < 100; k++) {
-			struct product p = { .key = h(k), .size = sizeof k,
+			struct product p = { .key = h(k),
+				.size = sizeof k,
 				.object = h(k) };
 			CHECK(works(store_add_product(s, &p, &err)));
 		}
@@ -379,9 +380,15 @@ static void products(void)
 static void nodes(void)
 {
 	struct store *s = open_store("rows", STORE_BUILD);
-	struct node_row n = { .key = h(1), .pass = "buffer-a",
-		.frame = 7, .shape = "8x8 r32f", .width = 16384,
-		.height = 9, .gpu_ns = UINT64_MAX, .bytes = 123 }, got;
+	struct node_row n = { .key = h(1),
+		.pass = "buffer-a",
+		.frame = 7,
+		.shape = "8x8 r32f",
+		.width = 16384,
+		.height = 9,
+		.gpu_ns = UINT64_MAX,
+		.bytes = 123 },
+			got;
 	CHECK_INT(store_node(s, &n.key, &got), 0);
 	CHECK(works(store_add_node(s, &n, &err)));
 	CHECK(works(store_add_node(s, &n, &err)));
@@ -436,8 +443,13 @@ static void nodes(void)
 static void programs(void)
 {
 	struct store *s = open_store("rows", STORE_BUILD);
-	struct program_row p = { .program_id = h(1), .driver = h(2), .ok = 1,
-		.log = "0(3) : warning", .reflection = "a\0b", .nreflection = 3 }, got;
+	struct program_row p = { .program_id = h(1),
+		.driver = h(2),
+		.ok = 1,
+		.log = "0(3) : warning",
+		.reflection = "a\0b",
+		.nreflection = 3 },
+			   got;
 	CHECK_INT(store_program(s, &p.program_id, &p.driver, &got), 0);
 	CHECK(works(store_add_program(s, &p, &err)));
 	if (CHECK_INT(store_program(s, &p.program_id, &p.driver, &got), 1)) {
@@ -461,12 +473,23 @@ static void programs(void)
 	}
 	program_row_release(NULL);
 
-	struct driver_row d = { .identity = h(1), .identity_text = "id",
-		.vendor = "v", .renderer = "r", .version = "4.5", .device = "dev",
-		.glsl_version = "4.50", .gl_version = 45, .has_es3 = 1,
-		.is_software = 1, .max_texture_size = 16384,
-		.max_storage_bindings = 8, .max_storage_bytes = UINT64_C(1) << 40,
-		.mapped = "/a\n/b", .stamp = h(9), .option = "" }, back;
+	struct driver_row d = { .identity = h(1),
+		.identity_text = "id",
+		.vendor = "v",
+		.renderer = "r",
+		.version = "4.5",
+		.device = "dev",
+		.glsl_version = "4.50",
+		.gl_version = 45,
+		.has_es3 = 1,
+		.is_software = 1,
+		.max_texture_size = 16384,
+		.max_storage_bindings = 8,
+		.max_storage_bytes = UINT64_C(1) << 40,
+		.mapped = "/a\n/b",
+		.stamp = h(9),
+		.option = "" },
+			  back;
 	CHECK_INT(store_driver(s, "", &back), 0);
 	CHECK(works(store_add_driver(s, &d, &err)));
 	if (CHECK_INT(store_driver(s, "", &back), 1)) {
@@ -608,14 +631,19 @@ static void memos(void)
 	store_close(s);
 }
 
-static struct bundle_row make_bundle(char *path, struct bundle_file *file,
-	size_t nfile)
+static struct bundle_row make_bundle(char *path, struct bundle_file *file, size_t nfile)
 {
-	return (struct bundle_row) { .path = path, .trace = "hero", .frame = 57,
-		.variant = h(1), .stable_id = h(2), .content_id = h(3),
+	return (struct bundle_row){ .path = path,
+		.trace = "hero",
+		.frame = 57,
+		.variant = h(1),
+		.stable_id = h(2),
+		.content_id = h(3),
 		.inputs_id = h(6),
-		.commit = "0123456789012345678901234567890123456789", .dirty = 1,
-		.file = file, .nfile = nfile };
+		.commit = "0123456789012345678901234567890123456789",
+		.dirty = 1,
+		.file = file,
+		.nfile = nfile };
 }
 
 struct seen {
@@ -646,23 +674,29 @@ static void bundles(void)
 {
 	struct store *s = open_store("rows", STORE_BUILD);
 	struct bundle_file file[2] = {
-		{ .key = "trace", .path = "trace.json", .size = 10,
-			.sha = h(4), .origin = h(6), .stamp = { 1, 2, 10, -4, 5 } },
+		{ .key = "trace",
+		    .path = "trace.json",
+		    .size = 10,
+		    .sha = h(4),
+		    .origin = h(6),
+		    .stamp = { 1, 2, 10, -4, 5 } },
 		{ .key = "pass:a:output:0:raw",
-			.path = "passes/a-output-0.rgba32f",
-			.size = UINT64_C(1) << 40, .sha = h(5), .origin = h(7),
-			.stamp = { UINT64_MAX, 7, 8, 9, INT64_MAX } }
+		    .path = "passes/a-output-0.rgba32f",
+		    .size = UINT64_C(1) << 40,
+		    .sha = h(5),
+		    .origin = h(7),
+		    .stamp = { UINT64_MAX, 7, 8, 9, INT64_MAX } },
 	};
-	struct bundle_row row = make_bundle("target/traces/hero@57.sttrace", file,
-		2), got;
+	struct bundle_row row = make_bundle("target/traces/hero@57.sttrace", file, 2),
+			  got;
 	CHECK_INT(store_bundle(s, row.path, &got), 0);
 	CHECK(works(store_add_bundle(s, &row, &err)));
 	if (CHECK_INT(store_bundle(s, row.path, &got), 1)) {
 		CHECK_STR(got.path, row.path);
 		CHECK_STR(got.trace, "hero");
 		CHECK_INT(got.frame, 57);
-		CHECK(same(got.variant, h(1)) && same(got.stable_id, h(2))
-			&& same(got.content_id, h(3)) && same(got.inputs_id, h(6)));
+		CHECK(same(got.variant, h(1)) && same(got.stable_id, h(2)) &&
+		    same(got.content_id, h(3)) && same(got.inputs_id, h(6)));
 		CHECK_STR(got.commit, row.commit);
 		CHECK_INT(got.dirty, 1);
 		CHECK_INT(got.nfile, 2);
@@ -691,7 +725,7 @@ static void bundles(void)
 	CHECK(works(store_each_bundle(s, see_bundle, &seen, &err)));
 	CHECK_INT(seen.n, 3);
 	CHECK_INT(seen.is_sorted, 1);
-	seen = (struct seen) { .s = s, .is_sorted = 1, .stop_at = 2 };
+	seen = (struct seen){ .s = s, .is_sorted = 1, .stop_at = 2 };
 	CHECK(works(store_each_bundle(s, see_bundle, &seen, &err)));
 	CHECK_INT(seen.n, 2);
 
@@ -701,8 +735,7 @@ static void bundles(void)
 	CHECK(works(store_add_bundle(s, &row, &err)));
 	sqlite3_stmt *stmt;
 	CHECK_INT(sql_get(s, SQL_BUNDLE_GET, &stmt, "t", "cut"), 1);
-	buf_add(&b, sqlite3_column_blob(stmt, 8),
-		(size_t)sqlite3_column_bytes(stmt, 8));
+	buf_add(&b, sqlite3_column_blob(stmt, 8), (size_t)sqlite3_column_bytes(stmt, 8));
 	sql_end(stmt);
 	size_t nsound = 0;
 	for (size_t n = 0; n <= b.len; n++)
@@ -710,11 +743,13 @@ static void bundles(void)
 	CHECK_INT(nsound, 3);
 	memset(b.data, 0xff, 4);
 	CHECK_INT(bundle_files_check(b.data, b.len), -1);
-	CHECK(works(sql_exec(s, "UPDATE bundle SET file = x'ffffffff'"
-		" WHERE path = 'cut'", &err)));
+	CHECK(works(sql_exec(s,
+	    "UPDATE bundle SET file = x'ffffffff'"
+	    " WHERE path = 'cut'",
+	    &err)));
 	CHECK_INT(store_bundle(s, "cut", &got), 0);
 	buf_release(&b);
-	seen = (struct seen) { .s = s, .is_sorted = 1, .remove = 1 };
+	seen = (struct seen){ .s = s, .is_sorted = 1, .remove = 1 };
 	CHECK(works(store_each_bundle(s, see_bundle, &seen, &err)));
 	CHECK_INT(seen.n, 3);
 	CHECK_INT(number(s, "SELECT count(*) FROM bundle"), 1);
@@ -727,18 +762,21 @@ static void bundles(void)
 static int see_history(void *data, const struct history_row *row)
 {
 	struct buf *b = data;
-	buf_addf(b, "%s@%d %s %d %lld;", row->trace, row->frame, row->commit,
-		row->dirty, (long long)row->time);
+	buf_addf(b, "%s@%d %s %d %lld;", row->trace, row->frame, row->commit, row->dirty,
+	    (long long)row->time);
 	return 0;
 }
 
 static void history(void)
 {
 	struct store *s = open_store("rows", STORE_BUILD);
-	struct history_row row = { .trace = "hero", .frame = 1, .variant = h(1),
-		.content_id = h(2), .time = 200 };
+	struct history_row row = { .trace = "hero",
+		.frame = 1,
+		.variant = h(1),
+		.content_id = h(2),
+		.time = 200 };
 	CHECK(works(store_add_history(s, &row, &err)));
-	row.time = 300;	/* seen before: the first time stays */
+	row.time = 300; /* seen before: the first time stays */
 	CHECK(works(store_add_history(s, &row, &err)));
 	strcpy(row.commit, "0123456789012345678901234567890123456789");
 	row.time = 100;
@@ -752,13 +790,12 @@ static void history(void)
 	struct buf b = BUF_INIT;
 	CHECK(works(store_each_history(s, "hero", -1, see_history, &b, &err)));
 	CHECK_STR(buf_str(&b),
-		"hero@2 0123456789012345678901234567890123456789 1 50;"
-		"hero@1 0123456789012345678901234567890123456789 0 100;"
-		"hero@1  0 200;");
+	    "hero@2 0123456789012345678901234567890123456789 1 50;"
+	    "hero@1 0123456789012345678901234567890123456789 0 100;"
+	    "hero@1  0 200;");
 	buf_reset(&b);
 	CHECK(works(store_each_history(s, "hero", 2, see_history, &b, &err)));
-	CHECK_STR(buf_str(&b),
-		"hero@2 0123456789012345678901234567890123456789 1 50;");
+	CHECK_STR(buf_str(&b), "hero@2 0123456789012345678901234567890123456789 1 50;");
 	buf_reset(&b);
 	CHECK(works(store_each_history(s, NULL, -1, see_history, &b, &err)));
 	CHECK(strstr(buf_str(&b), "other@2 ") && strstr(buf_str(&b), "hero@1 "));
@@ -826,8 +863,9 @@ static void uses(void)
 	CHECK(works(store_touch(s, &other, &err)));
 	CHECK_INT(s->ntouch, 0);
 	store_close(s);
-	alter("uses", "UPDATE object SET used = 5; UPDATE program SET used = 5;"
-		" UPDATE memo SET used = 5");
+	alter("uses",
+	    "UPDATE object SET used = 5; UPDATE program SET used = 5;"
+	    " UPDATE memo SET used = 5");
 	s = open_store("uses", STORE_READ);
 	CHECK_INT(store_product(s, &key, 0, &got), 1);
 	CHECK_INT(s->ntouch, 0);
@@ -918,16 +956,14 @@ static void locks(void)
 	/* Builders share, readers do not ask. */
 	store_close(open_store("lock", STORE_BUILD));
 	store_close(open_store("lock", STORE_READ));
-	snprintf(want, sizeof want, "the store is in use by pid %ld on ",
-		(long)holder);
-	CHECK(fails(store_open("lock", STORE_TRY_EXCLUSIVE, "stbuild gc", &s,
-		&err), want));
+	snprintf(want, sizeof want, "the store is in use by pid %ld on ", (long)holder);
+	CHECK(
+	    fails(store_open("lock", STORE_TRY_EXCLUSIVE, "stbuild gc", &s, &err), want));
 	CHECK(!s);
 	/* The exclusive one waits, and says for whom. */
 	pid_t waiter = wait_at("lock", STORE_EXCLUSIVE, &said);
 	CHECK(read(said, text, sizeof text - 1) > 0);
-	snprintf(want, sizeof want, "stbuild: waiting for pid %ld on ",
-		(long)holder);
+	snprintf(want, sizeof want, "stbuild: waiting for pid %ld on ", (long)holder);
 	CHECK(strncmp(text, want, strlen(want)) == 0);
 	CHECK(strstr(text, ": stbuild capture hero\n"));
 	CHECK_INT(waitpid(waiter, NULL, WNOHANG), 0);
@@ -945,8 +981,8 @@ static void locks(void)
 
 	/* A builder waits for an exclusive one; what is killed lets go. */
 	holder = hold("lock", STORE_EXCLUSIVE, &release);
-	CHECK(fails(store_open("lock", STORE_TRY_EXCLUSIVE, "stbuild gc", &s,
-		&err), "in use by pid"));
+	CHECK(fails(store_open("lock", STORE_TRY_EXCLUSIVE, "stbuild gc", &s, &err),
+	    "in use by pid"));
 	waiter = wait_at("lock", STORE_BUILD, &said);
 	CHECK(read(said, text, sizeof text - 1) > 0);
 	CHECK_INT(waitpid(waiter, NULL, WNOHANG), 0);
@@ -969,10 +1005,11 @@ static void locks(void)
 static void upgrades(void)
 {
 	/* A store of our version, and a program that knows two more. */
-	static const char two[] = "ALTER TABLE alias RENAME TO old;"
-		" CREATE TABLE alias (key BLOB PRIMARY KEY, earlier BLOB, used,"
-		" sum);"
-		" INSERT INTO alias SELECT * FROM old; DROP TABLE old";
+	static const char two[] =
+	    "ALTER TABLE alias RENAME TO old;"
+	    " CREATE TABLE alias (key BLOB PRIMARY KEY, earlier BLOB, used,"
+	    " sum);"
+	    " INSERT INTO alias SELECT * FROM old; DROP TABLE old";
 	static const char three[] = "CREATE TABLE third (a)";
 	static const char bad[] = "CREATE TABLE fourth (a); CREATE TABLE third (b)";
 	const int v = schema_version;
@@ -984,8 +1021,7 @@ static void upgrades(void)
 	list[v + 2] = bad;
 	char *copy = xasprintf("old/stbuild.db.v%d.bak", v);
 	char *says = xasprintf("while upgrading the store from version %d", v + 2);
-	char *newer = xasprintf("written by a newer stbuild (its version is %d",
-		v + 2);
+	char *newer = xasprintf("written by a newer stbuild (its version is %d", v + 2);
 	struct sha256 a = h(1), b = h(2), out;
 	enum schema_state state;
 	int version;
@@ -1012,16 +1048,16 @@ static void upgrades(void)
 	sql_close_all(s);
 	CHECK(fails(schema_apply(s, list, v + 3, &err), says));
 	CHECK_INT(number(s, "PRAGMA user_version"), v + 2);
-	CHECK_INT(number(s, "SELECT count(*) FROM sqlite_master"
-		" WHERE name = 'fourth'"), 0);
+	CHECK_INT(number(s,
+		      "SELECT count(*) FROM sqlite_master"
+		      " WHERE name = 'fourth'"),
+	    0);
 	CHECK_INT(store_alias(s, &a, &out), 1);
 	/* Newer than we: refused in every mode. */
 	store_close(s);
-	CHECK(fails(store_open("old", STORE_BUILD, "x", &s, &err),
-		newer));
+	CHECK(fails(store_open("old", STORE_BUILD, "x", &s, &err), newer));
 	CHECK(fails(store_open("old", STORE_READ, "x", &s, &err), "newer stbuild"));
-	CHECK(fails(store_open("old", STORE_EXCLUSIVE, "x", &s, &err),
-		"newer stbuild"));
+	CHECK(fails(store_open("old", STORE_EXCLUSIVE, "x", &s, &err), "newer stbuild"));
 	/* The copy is the old store. */
 	CHECK_INT(rename(copy, "old/stbuild.db"), 0);
 	s = open_store("old", STORE_READ);
@@ -1052,9 +1088,9 @@ static void flipped_rows(void)
 		"UPDATE node SET gpu_ns = gpu_ns + 1",
 		"UPDATE memo SET data = x'00'",
 		"UPDATE product SET object = (SELECT max(id) FROM object)"
-			" WHERE object = (SELECT min(id) FROM object)",
+		" WHERE object = (SELECT min(id) FROM object)",
 		"UPDATE stat SET size = size + 1",
-		"UPDATE blob SET sha = zeroblob(32)"
+		"UPDATE blob SET sha = zeroblob(32)",
 	};
 	for (size_t i = 0; i < sizeof flip / sizeof *flip; i++) {
 		struct store *s = open_store("flip", STORE_EXCLUSIVE);
@@ -1063,10 +1099,19 @@ static void flipped_rows(void)
 		struct sha256 a = h(1), b = h(2);
 		struct product p = { .key = a, .index = 0, .size = 3 };
 		struct product q = { .key = b, .index = 0, .size = 3 };
-		struct program_row program = { .program_id = a, .driver = b, .ok = 1,
-			.log = "", .reflection = "xy", .nreflection = 2 };
-		struct node_row node = { .key = a, .pass = "p", .shape = "s",
-			.width = 1, .height = 1, .gpu_ns = 5, .bytes = 3 };
+		struct program_row program = { .program_id = a,
+			.driver = b,
+			.ok = 1,
+			.log = "",
+			.reflection = "xy",
+			.nreflection = 2 };
+		struct node_row node = { .key = a,
+			.pass = "p",
+			.shape = "s",
+			.width = 1,
+			.height = 1,
+			.gpu_ns = 5,
+			.bytes = 3 };
 		struct fs_stamp stamp = { 1, 2, 3, 4, 5 };
 		unsigned char oid[20] = { 7 };
 		CHECK(object_write("flip", "abc", 3, &p.object, &err) >= 0);
@@ -1093,10 +1138,10 @@ static void flipped_rows(void)
 		struct program_row known = { .ok = 0 };
 		struct node_row seen;
 		/* One of them all is not found any more. */
-		int n = store_alias(s, &a, &out) + store_program(s, &a, &b, &known)
-			+ store_node(s, &a, &seen) + store_memo(s, "kind", &a, &memo)
-			+ store_product(s, &a, 0, &p) + store_blob(s, oid, &out)
-			+ !cache_gets(s, &stamp);
+		int n = store_alias(s, &a, &out) + store_program(s, &a, &b, &known) +
+		    store_node(s, &a, &seen) + store_memo(s, "kind", &a, &memo) +
+		    store_product(s, &a, 0, &p) + store_blob(s, oid, &out) +
+		    !cache_gets(s, &stamp);
 		CHECK_INT(n, 6);
 		buf_release(&memo);
 		program_row_release(&known);
@@ -1117,22 +1162,23 @@ static void foreign_and_damaged(void)
 	CHECK(works(fs_mkdirs("foreign", &err)));
 	alter("foreign", "CREATE TABLE a (b); PRAGMA user_version = 1");
 	CHECK(fails(store_open("foreign", STORE_BUILD, "x", &s, &err),
-		"'foreign/stbuild.db' is not a database of stbuild"));
+	    "'foreign/stbuild.db' is not a database of stbuild"));
 	store_close(open_store("trigger", STORE_BUILD));
-	alter("trigger", "CREATE TRIGGER t AFTER INSERT ON alias BEGIN"
-		" DELETE FROM history; END");
+	alter("trigger",
+	    "CREATE TRIGGER t AFTER INSERT ON alias BEGIN"
+	    " DELETE FROM history; END");
 	CHECK(fails(store_open("trigger", STORE_BUILD, "x", &s, &err),
-		"is not a database of stbuild"));
+	    "is not a database of stbuild"));
 
 	store_close(open_store("damaged", STORE_BUILD));
 	CHECK(works(fs_write("damaged/stbuild.db",
-		"This was a database. And now it is something else, of 100 bytes or"
-		" more, so that there is a header to look at, and a bit behind.", 128,
-		0, &err)));
+	    "This was a database. And now it is something else, of 100 bytes or"
+	    " more, so that there is a header to look at, and a bit behind.",
+	    128, 0, &err)));
 	CHECK(fails(store_open("damaged", STORE_BUILD, "x", &s, &err),
-		"'stbuild clean --store' starts anew"));
+	    "'stbuild clean --store' starts anew"));
 	CHECK(fails(store_open("damaged", STORE_READ, "x", &s, &err),
-		"damaged/stbuild.db"));
+	    "damaged/stbuild.db"));
 	/* An empty file is one that was never filled. */
 	CHECK(works(fs_write("damaged/stbuild.db", "", 0, 0, &err)));
 	s = open_store("damaged", STORE_READ);
@@ -1167,8 +1213,10 @@ static void foreign_and_damaged(void)
 	s = open_store("short", STORE_BUILD);
 	CHECK(works(store_add_alias(s, &key, &key, &err)));
 	CHECK_INT(store_alias(s, &key, &out), 1);
-	CHECK(works(sql_exec(s, "PRAGMA ignore_check_constraints = ON;"
-		" UPDATE alias SET earlier = x'00'", &err)));
+	CHECK(works(sql_exec(s,
+	    "PRAGMA ignore_check_constraints = ON;"
+	    " UPDATE alias SET earlier = x'00'",
+	    &err)));
 	CHECK_INT(store_alias(s, &key, &out), 0);
 	store_close(s);
 }
@@ -1182,12 +1230,11 @@ static int in_read_only(void)
 	CHECK(works(store_open("readonly", STORE_READ, "x", &s, &err)));
 	CHECK_INT(store_product(s, &key, 0, &p), 1);
 	store_close(s);
-	CHECK(fails(store_open("readonly", STORE_BUILD, "x", &s, &err),
-		"readonly/lock"));
+	CHECK(fails(store_open("readonly", STORE_BUILD, "x", &s, &err), "readonly/lock"));
 	CHECK(fails(store_open("readonly/new", STORE_BUILD, "x", &s, &err),
-		"readonly/new"));
+	    "readonly/new"));
 	CHECK(fails(object_write("readonly", "zzz", 3, &sha, &err),
-		"cannot write 'readonly/tmp/"));
+	    "cannot write 'readonly/tmp/"));
 	return test_done();
 }
 
@@ -1231,8 +1278,9 @@ static void full_disk(void)
 			}
 			if (!rc)
 				rc = store_commit(s, &err);
-			int is_right = !rc || (err.status == STATUS_MACHINE
-				&& strstr(err.message, "full/"));
+			int is_right = !rc ||
+			    (err.status == STATUS_MACHINE &&
+				strstr(err.message, "full/"));
 			if (!is_right)
 				fprintf(stderr, "\t%s\n", err.message);
 			store_close(s);
@@ -1259,9 +1307,13 @@ static void budget(void)
 	int n = 5000;
 	CHECK(works(store_begin(s, &err)));
 	for (int i = 0; i < n; i++) {
-		struct node_row node = { .key = h(i), .pass = "buffer-a",
-			.frame = i, .shape = "1280x720 rgba32f",
-			.width = 1280, .height = 720, .gpu_ns = 1000000 + i,
+		struct node_row node = { .key = h(i),
+			.pass = "buffer-a",
+			.frame = i,
+			.shape = "1280x720 rgba32f",
+			.width = 1280,
+			.height = 720,
+			.gpu_ns = 1000000 + i,
 			.bytes = 14745600 };
 		struct product p = { .key = h(i), .size = 7372800 };
 		CHECK(works(store_add_node(s, &node, &err)));

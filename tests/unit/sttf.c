@@ -10,14 +10,14 @@
 #include "test.h"
 
 /* Reads a document; the manifest of what it became goes to m. */
-static int read_text(const char *text, size_t n, struct tree **tree,
-	struct manifest *m, char **message)
+static int read_text(const char *text, size_t n, struct tree **tree, struct manifest *m,
+    char **message)
 {
 	struct err err = ERR_INIT;
 	struct errs errs = ERRS_INIT;
 	struct doc doc = { 0 };
 	*tree = NULL;
-	*m = (struct manifest) { 0 };
+	*m = (struct manifest){ 0 };
 	if (message)
 		*message = NULL;
 	if (sttf_read("x.sttf", text, n, "fallback", tree, &err) < 0) {
@@ -30,8 +30,7 @@ static int read_text(const char *text, size_t n, struct tree **tree,
 	const void *data = NULL;
 	size_t ndata = 0;
 	const char *path = NULL;
-	for (size_t i = 0; (path = tree_memory_file(*tree, i, &data, &ndata));
-		i++)
+	for (size_t i = 0; (path = tree_memory_file(*tree, i, &data, &ndata)); i++)
 		if (strcmp(path, "stbuild.json") == 0)
 			break;
 	if (!CHECK(path != NULL))
@@ -73,15 +72,29 @@ static void get_file(struct tree *tree, const char *path, struct buf *out)
 
 static void test_base64(void)
 {
-	static const struct { const char *plain, *text; } row[] = {
-		{ "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" },
-		{ "foo", "Zm9v" }, { "foob", "Zm9vYg==" },
-		{ "fooba", "Zm9vYmE=" }, { "foobar", "Zm9vYmFy" },
-		{ "\xfb\xff\xfe", "+//+" }
+	static const struct {
+		const char *plain, *text;
+	} row[] = {
+		{ "", "" },
+		{ "f", "Zg==" },
+		{ "fo", "Zm8=" },
+		{ "foo", "Zm9v" },
+		{ "foob", "Zm9vYg==" },
+		{ "fooba", "Zm9vYmE=" },
+		{ "foobar", "Zm9vYmFy" },
+		{ "\xfb\xff\xfe", "+//+" },
 	};
 	static const char *const bad[] = {
-		"Z", "Zg=", "Z===", "Zg==Zg==", "Zm9v\n", "Zm 9", "Zm9-", "====",
-		"Zm8==", "="
+		"Z",
+		"Zg=",
+		"Z===",
+		"Zg==Zg==",
+		"Zm9v\n",
+		"Zm 9",
+		"Zm9-",
+		"====",
+		"Zm8==",
+		"=",
 	};
 	struct buf out = BUF_INIT;
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
@@ -109,55 +122,54 @@ static void test_base64(void)
 
 /* As other writers do it: every class of node, names that are none of ours. */
 static const char foreign[] =
-	"{\"links\":["
-	"{\"end\":\"RenderOutput\",\"filter\":\"Linear\",\"slot\":0,"
-	"\"start\":\"Image\",\"wrapMode\":\"Repeat\"},"
-	"{\"end\":\"Image\",\"filter\":\"Mipmap\",\"slot\":1,"
-	"\"start\":\"Buffer A\",\"wrapMode\":\"Clamp\"},"
-	"{\"end\":\"Image\",\"filter\":\"Nearest\",\"slot\":0,"
-	"\"start\":\"Tex/1\",\"wrapMode\":\"Repeat\"},"
-	"{\"end\":\"Image\",\"filter\":\"Linear\",\"slot\":2,"
-	"\"start\":\"Sky\",\"wrapMode\":\"Clamp\"},"
-	"{\"end\":\"Image\",\"filter\":\"Linear\",\"slot\":3,"
-	"\"start\":\"Vol\",\"wrapMode\":\"Clamp\"},"
-	"{\"end\":\"Buffer A\",\"filter\":\"Linear\",\"slot\":0,"
-	"\"start\":\"LastFrame\",\"wrapMode\":\"Clamp\"},"
-	"{\"end\":\"Buffer A\",\"filter\":\"Linear\",\"slot\":15,"
-	"\"start\":\"Keys\",\"wrapMode\":\"Clamp\"},"
-	"{\"end\":\"Buffer A\",\"filter\":\"Linear\",\"slot\":2,"
-	"\"start\":\"Sound\",\"wrapMode\":\"Clamp\"},"
-	"{\"end\":\"Buffer A\",\"filter\":\"Linear\",\"slot\":3,"
-	"\"start\":\"music\",\"wrapMode\":\"Clamp\",\"sourceOutput\":1}],"
-	"\"metadata\":{\"Name\":\" \",\"Author\":\"somebody\","
-	"\"Description\":\"a \\\"test\\\"\",\"ShaderToyURL\":\"http://x\"},"
-	"\"uniforms\":{\"speed\":{\"type\":\"Float\",\"value\":1.5},"
-	"\"n\":{\"type\":\"Int\",\"value\":3},"
-	"\"tint\":{\"type\":\"Vec3\",\"value\":[1,0.5,0]}},"
-	"\"nodes\":[{\"class\":\"RenderOutput\",\"name\":\"RenderOutput\"},"
-	"{\"class\":\"GLSLShader\",\"name\":\"Image\",\"source\":\"i\\n\","
-	"\"type\":\"Image\",\"unknown\":[1]},"
-	"{\"class\":\"GLSLShader\",\"name\":\"Buffer A\",\"source\":\"a\","
-	"\"type\":\"Image\",\"format\":\"R32F\",\"width\":64,\"height\":32},"
-	"{\"class\":\"Texture\",\"name\":\"Tex/1\",\"width\":2,\"height\":1,"
-	"\"data\":\"AAECAwQFBgc=\"},"
-	"{\"class\":\"CubeMap\",\"name\":\"Sky\",\"size\":1,"
-	"\"data\":\"AAECAwQFBgcICQoLDA0ODxAREhMUFRYX\"},"
-	"{\"class\":\"Volume\",\"name\":\"Vol\",\"size\":2,\"channels\":1,"
-	"\"data\":\"AAECAwQFBgc=\"},"
-	"{\"class\":\"LastFrame\",\"name\":\"LastFrame\","
-	"\"ref\":\"Buffer A\",\"type\":\"Image\"},"
-	"{\"class\":\"Keyboard\",\"name\":\"Keys\"},"
-	"{\"class\":\"Music\",\"name\":\"Sound\"},"
-	"{\"class\":\"GLSLShader\",\"name\":\"music\",\"source\":\"m\","
-	"\"type\":\"Compute\",\"width\":8,\"height\":8,\"localSize\":[4,2,1],"
-	"\"iterations\":3,\"extraRenderFormats\":[\"RGBA16F\"],"
-	"\"storageBuffers\":[{\"name\":\"s\",\"binding\":2,\"size\":16}]},"
-	"{\"class\":\"GLSLShader\",\"name\":\"Buffer?A\",\"source\":\"u\","
-	"\"type\":\"CubeMap\"}]}";
+    "{\"links\":["
+    "{\"end\":\"RenderOutput\",\"filter\":\"Linear\",\"slot\":0,"
+    "\"start\":\"Image\",\"wrapMode\":\"Repeat\"},"
+    "{\"end\":\"Image\",\"filter\":\"Mipmap\",\"slot\":1,"
+    "\"start\":\"Buffer A\",\"wrapMode\":\"Clamp\"},"
+    "{\"end\":\"Image\",\"filter\":\"Nearest\",\"slot\":0,"
+    "\"start\":\"Tex/1\",\"wrapMode\":\"Repeat\"},"
+    "{\"end\":\"Image\",\"filter\":\"Linear\",\"slot\":2,"
+    "\"start\":\"Sky\",\"wrapMode\":\"Clamp\"},"
+    "{\"end\":\"Image\",\"filter\":\"Linear\",\"slot\":3,"
+    "\"start\":\"Vol\",\"wrapMode\":\"Clamp\"},"
+    "{\"end\":\"Buffer A\",\"filter\":\"Linear\",\"slot\":0,"
+    "\"start\":\"LastFrame\",\"wrapMode\":\"Clamp\"},"
+    "{\"end\":\"Buffer A\",\"filter\":\"Linear\",\"slot\":15,"
+    "\"start\":\"Keys\",\"wrapMode\":\"Clamp\"},"
+    "{\"end\":\"Buffer A\",\"filter\":\"Linear\",\"slot\":2,"
+    "\"start\":\"Sound\",\"wrapMode\":\"Clamp\"},"
+    "{\"end\":\"Buffer A\",\"filter\":\"Linear\",\"slot\":3,"
+    "\"start\":\"music\",\"wrapMode\":\"Clamp\",\"sourceOutput\":1}],"
+    "\"metadata\":{\"Name\":\" \",\"Author\":\"somebody\","
+    "\"Description\":\"a \\\"test\\\"\",\"ShaderToyURL\":\"http://x\"},"
+    "\"uniforms\":{\"speed\":{\"type\":\"Float\",\"value\":1.5},"
+    "\"n\":{\"type\":\"Int\",\"value\":3},"
+    "\"tint\":{\"type\":\"Vec3\",\"value\":[1,0.5,0]}},"
+    "\"nodes\":[{\"class\":\"RenderOutput\",\"name\":\"RenderOutput\"},"
+    "{\"class\":\"GLSLShader\",\"name\":\"Image\",\"source\":\"i\\n\","
+    "\"type\":\"Image\",\"unknown\":[1]},"
+    "{\"class\":\"GLSLShader\",\"name\":\"Buffer A\",\"source\":\"a\","
+    "\"type\":\"Image\",\"format\":\"R32F\",\"width\":64,\"height\":32},"
+    "{\"class\":\"Texture\",\"name\":\"Tex/1\",\"width\":2,\"height\":1,"
+    "\"data\":\"AAECAwQFBgc=\"},"
+    "{\"class\":\"CubeMap\",\"name\":\"Sky\",\"size\":1,"
+    "\"data\":\"AAECAwQFBgcICQoLDA0ODxAREhMUFRYX\"},"
+    "{\"class\":\"Volume\",\"name\":\"Vol\",\"size\":2,\"channels\":1,"
+    "\"data\":\"AAECAwQFBgc=\"},"
+    "{\"class\":\"LastFrame\",\"name\":\"LastFrame\","
+    "\"ref\":\"Buffer A\",\"type\":\"Image\"},"
+    "{\"class\":\"Keyboard\",\"name\":\"Keys\"},"
+    "{\"class\":\"Music\",\"name\":\"Sound\"},"
+    "{\"class\":\"GLSLShader\",\"name\":\"music\",\"source\":\"m\","
+    "\"type\":\"Compute\",\"width\":8,\"height\":8,\"localSize\":[4,2,1],"
+    "\"iterations\":3,\"extraRenderFormats\":[\"RGBA16F\"],"
+    "\"storageBuffers\":[{\"name\":\"s\",\"binding\":2,\"size\":16}]},"
+    "{\"class\":\"GLSLShader\",\"name\":\"Buffer?A\",\"source\":\"u\","
+    "\"type\":\"CubeMap\"}]}";
 
-static void check_input(const struct input_ref *in, int channel,
-	enum input_kind kind, int pass, int asset, int is_previous,
-	enum filter filter, enum wrap wrap)
+static void check_input(const struct input_ref *in, int channel, enum input_kind kind,
+    int pass, int asset, int is_previous, enum filter filter, enum wrap wrap)
 {
 	CHECK_INT(in->channel, channel);
 	CHECK_INT(in->kind, kind);
@@ -214,22 +226,22 @@ static void test_foreign(void)
 	CHECK_INT(m.pass[3].kind, PASS_CUBEMAP);
 	CHECK_STR(m.pass[3].source, "shaders/Buffer-A-2.frag");
 	if (CHECK_INT(m.pass[0].ninput, 4) && CHECK_INT(m.pass[1].ninput, 4)) {
-		check_input(&m.pass[0].input[0], 1, INPUT_PASS, 1, -1, 0,
-			FILTER_MIPMAP, WRAP_CLAMP);
+		check_input(&m.pass[0].input[0], 1, INPUT_PASS, 1, -1, 0, FILTER_MIPMAP,
+		    WRAP_CLAMP);
 		check_input(&m.pass[0].input[1], 0, INPUT_TEXTURE, -1, 0, 0,
-			FILTER_NEAREST, WRAP_REPEAT);
+		    FILTER_NEAREST, WRAP_REPEAT);
 		check_input(&m.pass[0].input[2], 2, INPUT_CUBEMAP, -1, 1, 0,
-			FILTER_LINEAR, WRAP_CLAMP);
-		check_input(&m.pass[0].input[3], 3, INPUT_VOLUME, -1, 2, 0,
-			FILTER_LINEAR, WRAP_CLAMP);
-		check_input(&m.pass[1].input[0], 0, INPUT_PASS, 1, -1, 1,
-			FILTER_LINEAR, WRAP_CLAMP);
+		    FILTER_LINEAR, WRAP_CLAMP);
+		check_input(&m.pass[0].input[3], 3, INPUT_VOLUME, -1, 2, 0, FILTER_LINEAR,
+		    WRAP_CLAMP);
+		check_input(&m.pass[1].input[0], 0, INPUT_PASS, 1, -1, 1, FILTER_LINEAR,
+		    WRAP_CLAMP);
 		check_input(&m.pass[1].input[1], 15, INPUT_KEYBOARD, -1, -1, 0,
-			FILTER_LINEAR, WRAP_CLAMP);
-		check_input(&m.pass[1].input[2], 2, INPUT_MUSIC, -1, -1, 0,
-			FILTER_LINEAR, WRAP_CLAMP);
-		check_input(&m.pass[1].input[3], 3, INPUT_PASS, 2, -1, 0,
-			FILTER_LINEAR, WRAP_CLAMP);
+		    FILTER_LINEAR, WRAP_CLAMP);
+		check_input(&m.pass[1].input[2], 2, INPUT_MUSIC, -1, -1, 0, FILTER_LINEAR,
+		    WRAP_CLAMP);
+		check_input(&m.pass[1].input[3], 3, INPUT_PASS, 2, -1, 0, FILTER_LINEAR,
+		    WRAP_CLAMP);
 		CHECK_INT(m.pass[1].input[3].output, 1);
 	}
 	get_file(tree, "shaders/Image.frag", &file);
@@ -261,74 +273,66 @@ static char *replaced(const char *text, const char *from, const char *to)
 		fprintf(stderr, "\t%s\n", from);
 		return xstrdup(text);
 	}
-	return xasprintf("%.*s%s%s", (int)(p - text), text, to,
-		p + strlen(from));
+	return xasprintf("%.*s%s%s", (int)(p - text), text, to, p + strlen(from));
 }
 
 static void test_refused(void)
 {
-	static const struct { const char *from, *to, *says; } row[] = {
+	static const struct {
+		const char *from, *to, *says;
+	} row[] = {
 		{ "\"metadata\"", "\"x\"", "metadata" },
 		{ "\"nodes\"", "\"x\"", "nodes" },
 		{ "\"links\"", "\"x\"", "links" },
 		{ "\"somebody\"", "1", "Author" },
-		{ "\"class\":\"Music\"", "\"class\":\"SoundOutput\"",
-			"SoundOutput" },
+		{ "\"class\":\"Music\"", "\"class\":\"SoundOutput\"", "SoundOutput" },
 		{ "\"class\":\"Music\"", "\"class\":\"Unknown\"", "Unknown" },
-		{ "\"class\":\"Keyboard\"", "\"class\":\"Keybord\"",
-			"is it 'Keyboard'" },
+		{ "\"class\":\"Keyboard\"", "\"class\":\"Keybord\"", "is it 'Keyboard'" },
 		{ "\"type\":\"Compute\"", "\"type\":\"Sound\"", "Sound" },
 		{ "\"name\":\"Buffer?A\"", "\"name\":\"Buffer A\"", "two nodes" },
 		{ "\"name\":\"Keys\"", "\"name\":\"\"", "needs a name" },
 		{ "\"slot\":15", "\"slot\":16", "0..15" },
 		{ "\"slot\":15", "\"slot\":0", "linked twice" },
 		{ "\"slot\":15", "\"slot\":\"a\"", "integer" },
-		{ "\"start\":\"Keys\"", "\"start\":\"Nobody\"",
-			"no node 'Nobody'" },
+		{ "\"start\":\"Keys\"", "\"start\":\"Nobody\"", "no node 'Nobody'" },
 		{ "\"start\":\"Keys\"", "\"start\":\"RenderOutput\"",
-			"nothing leads out" },
+		    "nothing leads out" },
 		{ "{\"end\":\"Buffer A\",\"filter\":\"Linear\",\"slot\":15",
-			"{\"end\":\"Keys\",\"filter\":\"Linear\",\"slot\":15",
-			"Keyboard" },
+		    "{\"end\":\"Keys\",\"filter\":\"Linear\",\"slot\":15", "Keyboard" },
 		{ "{\"end\":\"Buffer A\",\"filter\":\"Linear\",\"slot\":15",
-			"{\"end\":\"RenderOutput\",\"filter\":\"Linear\","
-			"\"slot\":15", "second link" },
+		    "{\"end\":\"RenderOutput\",\"filter\":\"Linear\","
+		    "\"slot\":15",
+		    "second link" },
 		{ "\"start\":\"Image\"", "\"start\":\"Keys\"", "Image" },
-		{ "\"end\":\"RenderOutput\"", "\"end\":\"Image\"",
-			"no link leads" },
+		{ "\"end\":\"RenderOutput\"", "\"end\":\"Image\"", "no link leads" },
 		{ "\"sourceOutput\":1", "\"sourceOutput\":2", "no output 2" },
 		{ "\"ref\":\"Buffer A\"", "\"ref\":\"Keys\"", "no shader" },
 		{ "\"ref\":\"Buffer A\"", "\"ref\":\"Image\"", "final pass" },
-		{ "\"ref\":\"Buffer A\"", "\"refOutput\":1,"
-			"\"ref\":\"Buffer A\"", "last frame can be read" },
+		{ "\"ref\":\"Buffer A\"",
+		    "\"refOutput\":1,"
+		    "\"ref\":\"Buffer A\"",
+		    "last frame can be read" },
 		{ "\"ref\":\"Buffer A\",\"type\":\"Image\"",
-			"\"ref\":\"Buffer A\",\"type\":\"CubeMap\"", "of type" },
-		{ "\"filter\":\"Mipmap\"", "\"filter\":\"mipmap\"",
-			"is it 'Mipmap'" },
+		    "\"ref\":\"Buffer A\",\"type\":\"CubeMap\"", "of type" },
+		{ "\"filter\":\"Mipmap\"", "\"filter\":\"mipmap\"", "is it 'Mipmap'" },
 		{ "\"format\":\"R32F\"", "\"format\":\"r32f\"", "format" },
 		{ "\"width\":64,", "", "width" },
 		{ "\"width\":2,", "\"width\":3,", "calls for" },
 		{ "\"width\":2,", "\"width\":16385,", "16384" },
-		{ "\"size\":1,\"data\":\"AA", "\"size\":1,\"data\":\"A*",
-			"base64" },
+		{ "\"size\":1,\"data\":\"AA", "\"size\":1,\"data\":\"A*", "base64" },
 		{ "\"channels\":1", "\"channels\":2", "1 or 4" },
 		{ "\"type\":\"CubeMap\"}", "\"type\":\"CubeMap\",\"width\":4}",
-			"cannot have 'width'" },
+		    "cannot have 'width'" },
 		{ "\"type\":\"Image\",\"unknown\"",
-			"\"type\":\"Image\",\"format\":\"R32F\",\"unknown\"",
-			"format" },
+		    "\"type\":\"Image\",\"format\":\"R32F\",\"unknown\"", "format" },
 		{ "\"type\":\"Image\",\"unknown\"",
-			"\"type\":\"Image\",\"localSize\":[1,1,1],\"unknown\"",
-			"Compute" },
-		{ "\"type\":\"Compute\",\"width\":8,\"height\":8",
-			"\"type\":\"Compute\"", "width" },
-		{ "\"localSize\":[4,2,1]", "\"localSize\":[4,2,1,1]",
-			"three integers" },
-		{ "\"localSize\":[4,2,1]", "\"localSize\":[64,64,1]",
-			"invocations" },
+		    "\"type\":\"Image\",\"localSize\":[1,1,1],\"unknown\"", "Compute" },
+		{ "\"type\":\"Compute\",\"width\":8,\"height\":8", "\"type\":\"Compute\"",
+		    "width" },
+		{ "\"localSize\":[4,2,1]", "\"localSize\":[4,2,1,1]", "three integers" },
+		{ "\"localSize\":[4,2,1]", "\"localSize\":[64,64,1]", "invocations" },
 		{ "\"iterations\":3", "\"iterations\":5000", "4096" },
-		{ "\"binding\":2,\"size\":16", "\"binding\":2,\"size\":0",
-			"size" },
+		{ "\"binding\":2,\"size\":16", "\"binding\":2,\"size\":0", "size" },
 		{ "\"type\":\"Vec3\"", "\"type\":\"Vec5\"", "Vec5" },
 		{ "[1,0.5,0]", "[1,0.5]", "Vec3" },
 		{ "\"value\":3", "\"value\":3.5", "Int" },
@@ -336,15 +340,16 @@ static void test_refused(void)
 		{ "\"speed\":", "\"a b\":", "a b" },
 		/* A cycle of current frames. */
 		{ "\"start\":\"LastFrame\"", "\"start\":\"Buffer A\"",
-			"reads its own current frame" },
+		    "reads its own current frame" },
 		{ "\"nodes\":[", "\"stbuild\":{\"dialect\":\"x\"},\"nodes\":[",
-			"not one of glsl" },
+		    "not one of glsl" },
 		{ "\"nodes\":[", "\"stbuild\":{\"timeline\":3},\"nodes\":[",
-			"expected a list" },
-		{ "\"nodes\":[", "\"stbuild\":{\"format\":2},\"nodes\":[",
-			"format" },
-		{ "\"nodes\":[", "\"stbuild\":{\"asset\":{\"Vol\":1}},"
-			"\"nodes\":[", "object" }
+		    "expected a list" },
+		{ "\"nodes\":[", "\"stbuild\":{\"format\":2},\"nodes\":[", "format" },
+		{ "\"nodes\":[",
+		    "\"stbuild\":{\"asset\":{\"Vol\":1}},"
+		    "\"nodes\":[",
+		    "object" },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
 		struct tree *tree;
@@ -353,8 +358,8 @@ static void test_refused(void)
 		char *text = replaced(foreign, row[i].from, row[i].to);
 		int rc = read_text(text, strlen(text), &tree, &m, &message);
 		if (!CHECK(rc < 0 && strstr(message, row[i].says)))
-			fprintf(stderr, "\t%s -> %s: %s\n", row[i].from,
-				row[i].to, message ? message : "read");
+			fprintf(stderr, "\t%s -> %s: %s\n", row[i].from, row[i].to,
+			    message ? message : "read");
 		done(tree, &m);
 		free(message);
 		free(text);
@@ -363,8 +368,7 @@ static void test_refused(void)
 	struct tree *tree;
 	struct manifest m;
 	char *message, *text = replaced(foreign, "\"nodes\":[", "\n\"nodes\":[\n");
-	char *bad = replaced(text, "\"type\":\"CubeMap\"}",
-		"\n\"type\":\"Cubemap\"}");
+	char *bad = replaced(text, "\"type\":\"CubeMap\"}", "\n\"type\":\"Cubemap\"}");
 	CHECK_INT(read_text(bad, strlen(bad), &tree, &m, &message), -1);
 	CHECK(message && strncmp(message, "x.sttf:4:8: ", 12) == 0);
 	free(message);
@@ -403,71 +407,75 @@ static void test_hostile(void)
 /* Writing ------------------------------------------------------------------ */
 
 static const char project_text[] =
-	"{\"format\": 1, \"project\": {\"name\": \"all\", \"author\": \"me\"},"
-	" \"render\": {\"width\": 32, \"height\": 16, \"fps\": 29.97,"
-	" \"date\": \"2021-03-04T05:06:07.25\"},"
-	" \"shader\": {\"dialect\": \"essl\"},"
-	" \"uniform\": ["
-	"{\"name\": \"z\", \"type\": \"bool\", \"default\": true},"
-	"{\"name\": \"a\", \"type\": \"float\", \"default\": 0.1, \"min\": 0,"
-	" \"max\": 2, \"step\": 0.25},"
-	"{\"name\": \"v\", \"type\": \"vec2\", \"default\": [1, -0.3]},"
-	"{\"name\": \"i\", \"type\": \"int\", \"default\": 7}],"
-	" \"asset\": ["
-	"{\"name\": \"unused\", \"kind\": \"texture\", \"path\": \"u.png\"},"
-	"{\"name\": \"vol\", \"kind\": \"volume\", \"path\": \"v.bin\"},"
-	"{\"name\": \"float vol\", \"kind\": \"volume\", \"path\": \"f.bin\"},"
-	"{\"name\": \"sky\", \"kind\": \"cubemap\", \"path\": \"s.png\"},"
-	"{\"name\": \"grey\", \"kind\": \"texture\", \"path\": \"g.png\","
-	" \"channels\": 1},"
-	"{\"name\": \"__feedback_0\", \"kind\": \"texture\","
-	" \"path\": \"t.png\"}],"
-	" \"timeline\": ["
-	"{\"frame\": 3, \"set\": {\"a\": 1.5, \"z\": false},"
-	" \"mouse\": [1, 2.5, -1, 0], \"keys\": {\"down\": [32, 65]}},"
-	"{\"frame\": 9, \"set\": {\"i\": 8}, \"keys\": {\"down\": []}}],"
-	" \"pass\": ["
-	"{\"name\": \"Output\", \"kind\": \"buffer\", \"source\": \"o.frag\","
-	" \"width\": 8, \"height\": 4, \"format\": \"rg32f\","
-	" \"extra_outputs\": [\"r32f\", \"rgba32f\"], \"input\": ["
-	"{\"channel\": 0, \"source\": \"Output\", \"frame\": \"previous\","
-	" \"filter\": \"nearest\"},"
-	"{\"channel\": 3, \"source\": \"keyboard\", \"wrap\": \"clamp\"}]},"
-	"{\"name\": \"main\", \"kind\": \"image\", \"source\": \"i.frag\","
-	" \"input\": ["
-	"{\"channel\": 0, \"source\": \"Output\", \"output\": 2,"
-	" \"filter\": \"mipmap\", \"wrap\": \"clamp\"},"
-	"{\"channel\": 1, \"source\": \"vol\"},"
-	"{\"channel\": 2, \"source\": \"sky\", \"wrap\": \"clamp\"},"
-	"{\"channel\": 4, \"source\": \"grey\"},"
-	"{\"channel\": 5, \"source\": \"__feedback_0\"},"
-	"{\"channel\": 6, \"source\": \"music\"},"
-	"{\"channel\": 7, \"source\": \"cube\", \"frame\": \"previous\"},"
-	"{\"channel\": 8, \"source\": \"Output\", \"frame\": \"previous\"},"
-	"{\"channel\": 9, \"source\": \"float vol\"}]},"
-	"{\"name\": \"cube\", \"kind\": \"cubemap\", \"source\": \"c.frag\","
-	" \"input\": [{\"channel\": 0, \"source\": \"work\"}]},"
-	"{\"name\": \"work\", \"kind\": \"compute\", \"source\": \"w.comp\","
-	" \"width\": 4, \"height\": 4, \"iterations\": 5,"
-	" \"local_size\": [4, 2, 1], \"storage\": [{\"binding\": 1,"
-	" \"name\": \"cells\", \"size\": 64}]},"
-	"{\"name\": \"loud\", \"kind\": \"sound\", \"source\": \"l.glsl\"}]}";
+    "{\"format\": 1, \"project\": {\"name\": \"all\", \"author\": \"me\"},"
+    " \"render\": {\"width\": 32, \"height\": 16, \"fps\": 29.97,"
+    " \"date\": \"2021-03-04T05:06:07.25\"},"
+    " \"shader\": {\"dialect\": \"essl\"},"
+    " \"uniform\": ["
+    "{\"name\": \"z\", \"type\": \"bool\", \"default\": true},"
+    "{\"name\": \"a\", \"type\": \"float\", \"default\": 0.1, \"min\": 0,"
+    " \"max\": 2, \"step\": 0.25},"
+    "{\"name\": \"v\", \"type\": \"vec2\", \"default\": [1, -0.3]},"
+    "{\"name\": \"i\", \"type\": \"int\", \"default\": 7}],"
+    " \"asset\": ["
+    "{\"name\": \"unused\", \"kind\": \"texture\", \"path\": \"u.png\"},"
+    "{\"name\": \"vol\", \"kind\": \"volume\", \"path\": \"v.bin\"},"
+    "{\"name\": \"float vol\", \"kind\": \"volume\", \"path\": \"f.bin\"},"
+    "{\"name\": \"sky\", \"kind\": \"cubemap\", \"path\": \"s.png\"},"
+    "{\"name\": \"grey\", \"kind\": \"texture\", \"path\": \"g.png\","
+    " \"channels\": 1},"
+    "{\"name\": \"__feedback_0\", \"kind\": \"texture\","
+    " \"path\": \"t.png\"}],"
+    " \"timeline\": ["
+    "{\"frame\": 3, \"set\": {\"a\": 1.5, \"z\": false},"
+    " \"mouse\": [1, 2.5, -1, 0], \"keys\": {\"down\": [32, 65]}},"
+    "{\"frame\": 9, \"set\": {\"i\": 8}, \"keys\": {\"down\": []}}],"
+    " \"pass\": ["
+    "{\"name\": \"Output\", \"kind\": \"buffer\", \"source\": \"o.frag\","
+    " \"width\": 8, \"height\": 4, \"format\": \"rg32f\","
+    " \"extra_outputs\": [\"r32f\", \"rgba32f\"], \"input\": ["
+    "{\"channel\": 0, \"source\": \"Output\", \"frame\": \"previous\","
+    " \"filter\": \"nearest\"},"
+    "{\"channel\": 3, \"source\": \"keyboard\", \"wrap\": \"clamp\"}]},"
+    "{\"name\": \"main\", \"kind\": \"image\", \"source\": \"i.frag\","
+    " \"input\": ["
+    "{\"channel\": 0, \"source\": \"Output\", \"output\": 2,"
+    " \"filter\": \"mipmap\", \"wrap\": \"clamp\"},"
+    "{\"channel\": 1, \"source\": \"vol\"},"
+    "{\"channel\": 2, \"source\": \"sky\", \"wrap\": \"clamp\"},"
+    "{\"channel\": 4, \"source\": \"grey\"},"
+    "{\"channel\": 5, \"source\": \"__feedback_0\"},"
+    "{\"channel\": 6, \"source\": \"music\"},"
+    "{\"channel\": 7, \"source\": \"cube\", \"frame\": \"previous\"},"
+    "{\"channel\": 8, \"source\": \"Output\", \"frame\": \"previous\"},"
+    "{\"channel\": 9, \"source\": \"float vol\"}]},"
+    "{\"name\": \"cube\", \"kind\": \"cubemap\", \"source\": \"c.frag\","
+    " \"input\": [{\"channel\": 0, \"source\": \"work\"}]},"
+    "{\"name\": \"work\", \"kind\": \"compute\", \"source\": \"w.comp\","
+    " \"width\": 4, \"height\": 4, \"iterations\": 5,"
+    " \"local_size\": [4, 2, 1], \"storage\": [{\"binding\": 1,"
+    " \"name\": \"cells\", \"size\": 64}]},"
+    "{\"name\": \"loud\", \"kind\": \"sound\", \"source\": \"l.glsl\"}]}";
 
 static uint8_t texel[256];
 
-static void set_image(struct image *image, int width, int height, int depth,
-	int nface, int channels, int is_float)
+static void set_image(struct image *image, int width, int height, int depth, int nface,
+    int channels, int is_float)
 {
-	*image = (struct image) { .width = width, .height = height,
-		.depth = depth, .nface = nface, .channels = channels,
-		.is_float = is_float, .data = texel,
-		.ndata = (size_t)(width * height * depth * nface * channels
-			* (is_float ? 4 : 1)) };
+	*image = (struct image){ .width = width,
+		.height = height,
+		.depth = depth,
+		.nface = nface,
+		.channels = channels,
+		.is_float = is_float,
+		.data = texel,
+		.ndata = (size_t)(width * height * depth * nface * channels *
+		    (is_float ? 4 : 1)) };
 }
 
 static struct source source_of(char *text)
 {
-	return (struct source) { .text = text, .ntext = strlen(text) };
+	return (struct source){ .text = text, .ntext = strlen(text) };
 }
 
 /* The manifest of project_text as a variant, and its images and sources. */
@@ -481,17 +489,17 @@ struct fixture {
 static int setup(struct fixture *f, const char *text)
 {
 	static char body[] = "#line 1\nvoid mainImage(out vec4 c, in vec2 p)"
-		" { c = vec4(a + v.x); }\n";
+			     " { c = vec4(a + v.x); }\n";
 	struct err err = ERR_INIT;
 	struct errs errs = ERRS_INIT;
 	struct doc doc = { 0 };
 	int rc = json_read("p", text, strlen(text), JSON_PLAIN, &doc, &err);
-	*f = (struct fixture) { 0 };
+	*f = (struct fixture){ 0 };
 	if (!rc)
 		rc = manifest_from_doc(&doc, DIALECT_ESSL, &f->m, &errs);
 	if (!rc)
-		rc = variant_init(&f->v, &f->m, NULL,
-			&(struct variant_options) { 0 }, &err);
+		rc = variant_init(&f->v, &f->m, NULL, &(struct variant_options){ 0 },
+		    &err);
 	if (!CHECK_INT(rc, 0) && errs.nerr)
 		fprintf(stderr, "\t%s\n", errs.err[0].message);
 	for (size_t i = 0; i < sizeof texel; i++)
@@ -540,13 +548,20 @@ static void test_written(void)
 {
 	/* Classes and names in the order of nodes. */
 	static const char *const node[][2] = {
-		{ "Texture", "grey" }, { "Texture", "__feedback_0" },
-		{ "CubeMap", "sky" }, { "Volume", "vol" },
-		{ "Volume", "float vol" }, { "GLSLShader", "Output" },
-		{ "GLSLShader", "main" }, { "GLSLShader", "cube" },
-		{ "GLSLShader", "work" }, { "LastFrame", "__feedback_0_2" },
-		{ "Keyboard", "keyboard" }, { "Music", "music" },
-		{ "LastFrame", "__feedback_1" }, { "RenderOutput", "Output_2" }
+		{ "Texture", "grey" },
+		{ "Texture", "__feedback_0" },
+		{ "CubeMap", "sky" },
+		{ "Volume", "vol" },
+		{ "Volume", "float vol" },
+		{ "GLSLShader", "Output" },
+		{ "GLSLShader", "main" },
+		{ "GLSLShader", "cube" },
+		{ "GLSLShader", "work" },
+		{ "LastFrame", "__feedback_0_2" },
+		{ "Keyboard", "keyboard" },
+		{ "Music", "music" },
+		{ "LastFrame", "__feedback_1" },
+		{ "RenderOutput", "Output_2" },
 	};
 	struct err err = ERR_INIT;
 	struct fixture f;
@@ -585,10 +600,8 @@ static void test_written(void)
 	CHECK_INT(number_of(second, "sourceOutput"), 2);
 	CHECK(!cJSON_HasObjectItem(last, "sourceOutput"));
 	/* Feedback of one pass is one node. */
-	CHECK_STR(text_of(cJSON_GetArrayItem(links, 0), "start"),
-		"__feedback_0_2");
-	CHECK_STR(text_of(cJSON_GetArrayItem(links, 9), "start"),
-		"__feedback_0_2");
+	CHECK_STR(text_of(cJSON_GetArrayItem(links, 0), "start"), "__feedback_0_2");
+	CHECK_STR(text_of(cJSON_GetArrayItem(links, 9), "start"), "__feedback_0_2");
 
 	const cJSON *shader = named(nodes, "main");
 	CHECK_STR(text_of(shader, "type"), "Image");
@@ -645,7 +658,7 @@ static void check_uniform(const struct uniform *got, const struct uniform *want)
 }
 
 static void check_pass(const struct pass *got, const struct pass *want,
-	const struct manifest *gm, const struct manifest *wm)
+    const struct manifest *gm, const struct manifest *wm)
 {
 	CHECK_STR(got->name, want->name);
 	CHECK_INT(got->kind, want->kind);
@@ -653,8 +666,7 @@ static void check_pass(const struct pass *got, const struct pass *want,
 	CHECK_INT(got->height, want->height);
 	CHECK_INT(got->format, want->format);
 	CHECK_INT(got->iterations, want->iterations);
-	CHECK(memcmp(got->local_size, want->local_size,
-		sizeof got->local_size) == 0);
+	CHECK(memcmp(got->local_size, want->local_size, sizeof got->local_size) == 0);
 	CHECK_INT(got->nextra_output, want->nextra_output);
 	for (int i = 0; i < want->nextra_output; i++)
 		CHECK_INT(got->extra_output[i], want->extra_output[i]);
@@ -675,11 +687,9 @@ static void check_pass(const struct pass *got, const struct pass *want,
 		CHECK_INT(a->filter, b->filter);
 		CHECK_INT(a->wrap, b->wrap);
 		if (b->pass >= 0)
-			CHECK_STR(gm->pass[a->pass].name,
-				wm->pass[b->pass].name);
+			CHECK_STR(gm->pass[a->pass].name, wm->pass[b->pass].name);
 		if (b->asset >= 0)
-			CHECK_STR(gm->asset[a->asset].name,
-				wm->asset[b->asset].name);
+			CHECK_STR(gm->asset[a->asset].name, wm->asset[b->asset].name);
 	}
 }
 
@@ -727,8 +737,8 @@ static void test_round_trip(void)
 	for (size_t i = 0; i < m.nasset; i++) {
 		struct image image;
 		size_t want = 0;
-		while (want < f.m.nasset
-			&& strcmp(f.m.asset[want].name, m.asset[i].name) != 0)
+		while (want < f.m.nasset &&
+		    strcmp(f.m.asset[want].name, m.asset[i].name) != 0)
 			want++;
 		if (!CHECK(want > 0 && want < f.m.nasset))
 			continue;
@@ -746,8 +756,8 @@ static void test_round_trip(void)
 		CHECK_INT(image.nface, b->nface);
 		CHECK_INT(image.channels, b->channels);
 		CHECK_INT(image.is_float, b->is_float);
-		CHECK(image.ndata == b->ndata
-			&& memcmp(image.data, b->data, b->ndata) == 0);
+		CHECK(image.ndata == b->ndata &&
+		    memcmp(image.data, b->data, b->ndata) == 0);
 		image_release(&image);
 	}
 	/* The text, as other readers get it. */
@@ -773,10 +783,11 @@ static void test_without_extras(void)
 	struct manifest m;
 	cJSON *json = NULL;
 	char *message = NULL;
-	static const char text[] = "{\"format\": 1, \"project\": {\"name\":"
-		" \"p\"}, \"uniform\": [{\"name\": \"z\", \"type\": \"bool\","
-		" \"default\": true}], \"pass\": [{\"name\": \"image\","
-		" \"kind\": \"image\", \"source\": \"i.frag\"}]}";
+	static const char text[] =
+	    "{\"format\": 1, \"project\": {\"name\":"
+	    " \"p\"}, \"uniform\": [{\"name\": \"z\", \"type\": \"bool\","
+	    " \"default\": true}], \"pass\": [{\"name\": \"image\","
+	    " \"kind\": \"image\", \"source\": \"i.frag\"}]}";
 	if (setup(&f, text) < 0)
 		goto out;
 	CHECK(!sttf_write(&f.v, f.source, f.image, &out, &err));
@@ -809,7 +820,7 @@ static void test_corpus(void)
 	free(here);
 	if (!d) {
 		printf("sttf: no corpus beside the source: that part is "
-			"skipped\n");
+		       "skipped\n");
 		free(dir);
 		return;
 	}
@@ -825,8 +836,7 @@ static void test_corpus(void)
 			continue;
 		path = fs_join(dir, e->d_name);
 		CHECK(!fs_read(path, 1u << 28, &text, &err));
-		if (CHECK(!read_text(buf_str(&text), text.len, &tree, &m,
-			&message)))
+		if (CHECK(!read_text(buf_str(&text), text.len, &tree, &m, &message)))
 			CHECK(m.npass > 0 && strcmp(m.name, "fallback") != 0);
 		else
 			fprintf(stderr, "\t%s: %s\n", e->d_name, message);

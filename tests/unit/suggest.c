@@ -4,7 +4,13 @@
 static const char *near(const char *word)
 {
 	static const char *const candidate[] = {
-		"width", NULL, "height", "source", "format", "fps", "iterations"
+		"width",
+		NULL,
+		"height",
+		"source",
+		"format",
+		"fps",
+		"iterations",
 	};
 	return suggest(word, candidate, sizeof candidate / sizeof *candidate);
 }
@@ -16,12 +22,12 @@ int main(void)
 	CHECK_STR(near("heigt"), "height");
 	CHECK_STR(near("soruce"), "source");
 	CHECK_STR(near("iteration"), "iterations");
-	CHECK_STR(near("FPS"), NULL);	/* three halves, one is allowed */
+	CHECK_STR(near("FPS"), NULL); /* three halves, one is allowed */
 	CHECK_STR(near("Fps"), "fps");
 	CHECK_STR(near("FpS"), "fps");
 	CHECK_STR(near("colour"), NULL);
 	CHECK_STR(near(""), NULL);
-	CHECK_STR(near("wdht"), NULL);	/* two edits in four letters */
+	CHECK_STR(near("wdht"), NULL); /* two edits in four letters */
 	char word[100];
 	memset(word, 'x', sizeof word);
 	word[99] = '\0';

@@ -7,19 +7,19 @@
 #include "verify/suite.h"
 
 static const char text[] =
-	"{ \"format\": 1, \"project\": { \"name\": \"<&\\\">\" },\n"
-	"\"render\": { \"width\": 10, \"height\": 6, \"fps\": 4,\n"
-	"	\"preview_time\": 0.6 },\n"
-	"\"uniform\": [ { \"name\": \"v\", \"type\": \"vec2\",\n"
-	"	\"default\": [0, 0] } ],\n"
-	"\"pass\": [ { \"name\": \"image\", \"kind\": \"image\",\n"
-	"	\"source\": \"a\" } ],\n"
-	"\"test\": [\n"
-	"{ \"name\": \"a b\", \"frames\": [7, 2], \"resolutions\":\n"
-	"	[[4, 3], [2, 1]], \"assert_no_nan\": true },\n"
-	"{ \"name\": \"a/b\", \"uniforms\": { \"v\": [1, 0.5] },\n"
-	"	\"reference_uniforms\": { \"v\": [0.25, 2] } },\n"
-	"{ \"name\": \"c #1\", \"time\": 1, \"mean_range\": [0, 1] } ] }";
+    "{ \"format\": 1, \"project\": { \"name\": \"<&\\\">\" },\n"
+    "\"render\": { \"width\": 10, \"height\": 6, \"fps\": 4,\n"
+    "	\"preview_time\": 0.6 },\n"
+    "\"uniform\": [ { \"name\": \"v\", \"type\": \"vec2\",\n"
+    "	\"default\": [0, 0] } ],\n"
+    "\"pass\": [ { \"name\": \"image\", \"kind\": \"image\",\n"
+    "	\"source\": \"a\" } ],\n"
+    "\"test\": [\n"
+    "{ \"name\": \"a b\", \"frames\": [7, 2], \"resolutions\":\n"
+    "	[[4, 3], [2, 1]], \"assert_no_nan\": true },\n"
+    "{ \"name\": \"a/b\", \"uniforms\": { \"v\": [1, 0.5] },\n"
+    "	\"reference_uniforms\": { \"v\": [0.25, 2] } },\n"
+    "{ \"name\": \"c #1\", \"time\": 1, \"mean_range\": [0, 1] } ] }";
 
 static int load(struct manifest *out)
 {
@@ -38,8 +38,8 @@ static int load(struct manifest *out)
 
 static void cases(const struct manifest *m)
 {
-	static const char *const variant[] = { "4x3@2", "2x1@2", "4x3@7",
-		"2x1@7", "10x6@2", "10x6@4" };
+	static const char *const variant[] = { "4x3@2", "2x1@2", "4x3@7", "2x1@7",
+		"10x6@2", "10x6@4" };
 	struct suite s;
 	struct err err = ERR_INIT;
 
@@ -101,26 +101,34 @@ static void reports(const struct manifest *m)
 	struct suite_case *c = &s.item[0];
 	c->check = xcalloc(2, sizeof *c->check);
 	c->ncheck = 2;
-	c->check[0] = (struct suite_check) { .metric = xstrdup("nan"),
-		.is_ok = 1, .has_value = 1, .nlimit = 1,
+	c->check[0] = (struct suite_check){ .metric = xstrdup("nan"),
+		.is_ok = 1,
+		.has_value = 1,
+		.nlimit = 1,
 		.message = xstrdup("a note") };
-	c->check[1] = (struct suite_check) { .metric = xstrdup("mean"),
-		.code = SUITE_MISMATCH, .has_value = 1, .value = 1.5,
-		.nlimit = 2, .limit = { 0, 1 },
+	c->check[1] = (struct suite_check){ .metric = xstrdup("mean"),
+		.code = SUITE_MISMATCH,
+		.has_value = 1,
+		.value = 1.5,
+		.nlimit = 2,
+		.limit = { 0, 1 },
 		.message = xstrdup("\"<\n") };
 	CHECK(suite_deciding(c) == &c->check[1]);
 	suite_tap(&s, 0, &out);
-	CHECK_STR(buf_str(&out), "TAP version 13\n1..1\n"
-		"not ok 1 - c \\#1 10x6@4\n  ---\n  code: mismatch\n  metric: \"mean\"\n"
-		"  value: 1.5\n  limit: [0, 1]\n  message: \"\\\"<\\n\"\n  ...\n"
-		"# nan: a note\n");
+	CHECK_STR(buf_str(&out),
+	    "TAP version 13\n1..1\n"
+	    "not ok 1 - c \\#1 10x6@4\n  ---\n  code: mismatch\n  metric: \"mean\"\n"
+	    "  value: 1.5\n  limit: [0, 1]\n  message: \"\\\"<\\n\"\n  ...\n"
+	    "# nan: a note\n");
 	buf_reset(&out);
 	suite_junit(&s, "/p", 0, &out);
-	CHECK(strstr(buf_str(&out), "<testsuite name=\"&lt;&amp;&quot;&gt;\" "
-		"tests=\"1\" failures=\"1\" errors=\"0\" "
-		"skipped=\"0\" time=\"0.000000\">") != NULL);
-	CHECK(strstr(buf_str(&out), "<failure type=\"mismatch\" message=\"mean is 1.5, limit "
-		"[0, 1]: &quot;&lt;&#10;\"/>") != NULL);
+	CHECK(strstr(buf_str(&out),
+		  "<testsuite name=\"&lt;&amp;&quot;&gt;\" "
+		  "tests=\"1\" failures=\"1\" errors=\"0\" "
+		  "skipped=\"0\" time=\"0.000000\">") != NULL);
+	CHECK(strstr(buf_str(&out),
+		  "<failure type=\"mismatch\" message=\"mean is 1.5, limit "
+		  "[0, 1]: &quot;&lt;&#10;\"/>") != NULL);
 	buf_reset(&out);
 	/* What cannot be judged is an error, whatever was held to. */
 	err_set(&c->fault, STATUS_FAILED, "lost");

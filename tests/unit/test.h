@@ -12,8 +12,7 @@
 static int test_checks, test_failures;
 
 /* Returns whether it held, so that what depends on it can be left out. */
-static inline int test_check(int holds, const char *file, int line,
-	const char *text)
+static inline int test_check(int holds, const char *file, int line, const char *text)
 {
 	test_checks++;
 	if (!holds) {
@@ -23,18 +22,17 @@ static inline int test_check(int holds, const char *file, int line,
 	return holds;
 }
 
-static inline int test_str(const char *got, const char *want,
-	const char *file, int line)
+static inline int test_str(const char *got, const char *want, const char *file, int line)
 {
 	int holds = got && want ? strcmp(got, want) == 0 : got == want;
 	if (!test_check(holds, file, line, "strings are equal"))
 		fprintf(stderr, "\tgot:  %s\n\twant: %s\n", got ? got : "(null)",
-			want ? want : "(null)");
+		    want ? want : "(null)");
 	return holds;
 }
 
 static inline int test_int(long long got, long long want, const char *text,
-	const char *file, int line)
+    const char *file, int line)
 {
 	if (!test_check(got == want, file, line, text))
 		fprintf(stderr, "\tgot:  %lld\n\twant: %lld\n", got, want);
@@ -44,8 +42,8 @@ static inline int test_int(long long got, long long want, const char *text,
 #define CHECK(x) test_check(!!(x), __FILE__, __LINE__, #x)
 #define CHECK_STR(got, want) test_str(got, want, __FILE__, __LINE__)
 #define CHECK_INT(got, want) \
-	test_int((long long)(got), (long long)(want), #got " == " #want, \
-		__FILE__, __LINE__)
+	test_int((long long)(got), (long long)(want), #got " == " #want, __FILE__, \
+	    __LINE__)
 
 static inline int test_done(void)
 {

@@ -6,20 +6,19 @@
 #include "util/buf.h"
 #include "test.h"
 
-static const char text[] =
-	"# a comment\n"
-	"int = 0x7fff_ffff_ffff_ffff\n"
-	"  a . b = [1, 'x',\n"
-	"\t2024-01-02]\n"
-	"[t.u] # a table\n"
-	"\"k\" = { v = -1.5e3 }\n"
-	"[[list]]\n"
-	"[[list]]\n"
-	"x = \"\"\"\n"
-	"two\"\"\"\n"
-	"y = true\n"
-	"[t]\n"
-	"z = nan\n";
+static const char text[] = "# a comment\n"
+			   "int = 0x7fff_ffff_ffff_ffff\n"
+			   "  a . b = [1, 'x',\n"
+			   "\t2024-01-02]\n"
+			   "[t.u] # a table\n"
+			   "\"k\" = { v = -1.5e3 }\n"
+			   "[[list]]\n"
+			   "[[list]]\n"
+			   "x = \"\"\"\n"
+			   "two\"\"\"\n"
+			   "y = true\n"
+			   "[t]\n"
+			   "z = nan\n";
 
 static const struct {
 	const char *path[4], *raw;
@@ -49,8 +48,8 @@ static const cJSON *find(const cJSON *item, const char *const *path)
 {
 	for (int i = 0; i < 4 && path[i] && item; i++)
 		item = cJSON_IsArray(item)
-			? cJSON_GetArrayItem(item, path[i][0] - '0')
-			: cJSON_GetObjectItemCaseSensitive(item, path[i]);
+		    ? cJSON_GetArrayItem(item, path[i][0] - '0')
+		    : cJSON_GetObjectItemCaseSensitive(item, path[i]);
 	return item;
 }
 
@@ -59,8 +58,7 @@ static void check_marks(void)
 	struct doc doc;
 	struct err err = ERR_INIT;
 	if (!CHECK(!toml_read("f", text, strlen(text), &doc, &err))) {
-		fprintf(stderr, "\t%d:%d: %s\n", err.line, err.column,
-			err.message);
+		fprintf(stderr, "\t%d:%d: %s\n", err.line, err.column, err.message);
 		err_release(&err);
 		return;
 	}
@@ -71,19 +69,18 @@ static void check_marks(void)
 			continue;
 		}
 		const struct doc_mark *mark = doc_mark(&doc, item);
-		int holds = CHECK_INT(mark->kind, row[i].kind)
-			& CHECK_INT(mark->line, row[i].line)
-			& CHECK_INT(mark->column, row[i].column)
-			& CHECK_INT(mark->key_line, row[i].key_line)
-			& CHECK_INT(mark->key_column, row[i].key_column)
-			& CHECK_INT(mark->nraw, strlen(row[i].raw));
-		holds &= CHECK(strncmp(doc.text + mark->raw, row[i].raw,
-			mark->nraw) == 0);
+		int holds = CHECK_INT(mark->kind, row[i].kind) &
+		    CHECK_INT(mark->line, row[i].line) &
+		    CHECK_INT(mark->column, row[i].column) &
+		    CHECK_INT(mark->key_line, row[i].key_line) &
+		    CHECK_INT(mark->key_column, row[i].key_column) &
+		    CHECK_INT(mark->nraw, strlen(row[i].raw));
+		holds &=
+		    CHECK(strncmp(doc.text + mark->raw, row[i].raw, mark->nraw) == 0);
 		if (!holds)
 			fprintf(stderr, "\trow %zu\n", i);
 	}
-	CHECK_INT(doc_integer(&doc, find(doc.root, row[0].path)),
-		9223372036854775807);
+	CHECK_INT(doc_integer(&doc, find(doc.root, row[0].path)), 9223372036854775807);
 	CHECK(isnan(find(doc.root, row[15].path)->valuedouble));
 	CHECK_STR(find(doc.root, row[5].path)->valuestring, "2024-01-02");
 	doc_release(&doc);
@@ -97,7 +94,9 @@ static void check_nul(void)
 	if (!CHECK(!toml_read("f", nul, strlen(nul), &doc, &err)))
 		return;
 	CHECK_STR(doc.root->child->string, "a\xc0\x80");
-	CHECK_STR(doc.root->child->valuestring, "\xc0\x80" "b");
+	CHECK_STR(doc.root->child->valuestring,
+	    "\xc0\x80"
+	    "b");
 	CHECK(utf8_has_nul(doc.root->child->string));
 	doc_release(&doc);
 }

@@ -43,7 +43,7 @@ static enum tree_kind look(struct tree *t, const char *path, char **resolved)
 }
 
 static void expect(struct tree *t, const char *path, enum tree_kind kind,
-	const char *resolved)
+    const char *resolved)
 {
 	char *got = NULL;
 	CHECK_INT(look(t, path, &got), kind);
@@ -74,8 +74,7 @@ struct counts {
 	struct sha256 sha;
 };
 
-static int cache_get(void *data, const struct fs_stamp *stamp,
-	struct sha256 *out)
+static int cache_get(void *data, const struct fs_stamp *stamp, struct sha256 *out)
 {
 	struct counts *c = data;
 	c->get++;
@@ -85,8 +84,7 @@ static int cache_get(void *data, const struct fs_stamp *stamp,
 	return 0;
 }
 
-static void cache_put(void *data, const struct fs_stamp *stamp,
-	const struct sha256 *sha)
+static void cache_put(void *data, const struct fs_stamp *stamp, const struct sha256 *sha)
 {
 	struct counts *c = data;
 	(void)stamp;

@@ -10,7 +10,7 @@ static void check_parse(void)
 	static const struct {
 		const char *text;
 		enum value_type type;
-		const char *want;	/* printed; null: refused */
+		const char *want; /* printed; null: refused */
 	} row[] = {
 		{ "0.5", VALUE_FLOAT, "0.5" },
 		{ " 1 ", VALUE_FLOAT, "1" },
@@ -67,14 +67,22 @@ static void check_json(void)
 		enum value_type type;
 		int holds;
 	} row[] = {
-		{ "1", VALUE_FLOAT, 1 }, { "1.5", VALUE_FLOAT, 1 },
-		{ "1e300", VALUE_FLOAT, 0 }, { "[1]", VALUE_FLOAT, 0 },
-		{ "1", VALUE_INT, 1 }, { "1.5", VALUE_INT, 0 },
-		{ "3e9", VALUE_INT, 0 }, { "true", VALUE_INT, 0 },
-		{ "true", VALUE_BOOL, 1 }, { "1", VALUE_BOOL, 0 },
-		{ "[1,2]", VALUE_VEC2, 1 }, { "[1,2,3]", VALUE_VEC2, 0 },
-		{ "[1,2,3]", VALUE_VEC3, 1 }, { "[1,true,3]", VALUE_VEC3, 0 },
-		{ "[1,2,3,-4.5]", VALUE_VEC4, 1 }, { "1", VALUE_VEC4, 0 },
+		{ "1", VALUE_FLOAT, 1 },
+		{ "1.5", VALUE_FLOAT, 1 },
+		{ "1e300", VALUE_FLOAT, 0 },
+		{ "[1]", VALUE_FLOAT, 0 },
+		{ "1", VALUE_INT, 1 },
+		{ "1.5", VALUE_INT, 0 },
+		{ "3e9", VALUE_INT, 0 },
+		{ "true", VALUE_INT, 0 },
+		{ "true", VALUE_BOOL, 1 },
+		{ "1", VALUE_BOOL, 0 },
+		{ "[1,2]", VALUE_VEC2, 1 },
+		{ "[1,2,3]", VALUE_VEC2, 0 },
+		{ "[1,2,3]", VALUE_VEC3, 1 },
+		{ "[1,true,3]", VALUE_VEC3, 0 },
+		{ "[1,2,3,-4.5]", VALUE_VEC4, 1 },
+		{ "1", VALUE_VEC4, 0 },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		cJSON *json = cJSON_Parse(row[i].text);
@@ -91,8 +99,9 @@ static void check_json(void)
 			if (v.type == VALUE_INT || v.type == VALUE_BOOL)
 				CHECK_INT(again.i, v.i);
 			else
-				CHECK(memcmp(again.f, v.f, sizeof *v.f
-					* (size_t)value_components(v.type)) == 0);
+				CHECK(memcmp(again.f, v.f,
+					  sizeof *v.f *
+					      (size_t)value_components(v.type)) == 0);
 			cJSON_Delete(back);
 		}
 		cJSON_Delete(json);
@@ -119,18 +128,32 @@ static void check_print(void)
 	buf_addch(&text, ' ');
 	print_float(0.0001f, &text);
 	CHECK_STR(buf_str(&text),
-		"0.1 0.1 0.10000000149011612 16777216 0.3333333333333333 1000 1e+20 0.0001");
+	    "0.1 0.1 0.10000000149011612 16777216 0.3333333333333333 1000 1e+20 0.0001");
 	buf_release(&text);
 }
 
 static void check_quantities(void)
 {
-	static const struct { const char *text; long long n; } bytes[] = {
-		{ "0", 0 }, { "1024", 1024 }, { "1b", 1 }, { "2 kB", 2000 },
-		{ "1.5KiB", 1536 }, { "10GiB", 10737418240 },
-		{ "8192TiB", 9007199254740992 }, { "8193TiB", -1 },
-		{ "", -1 }, { "-1", -1 }, { "GiB", -1 }, { "1 x", -1 },
-		{ "1.2.3", -1 }, { "1e3", -1 }, { "0x10", -1 }, { "1GiB ", -1 }
+	static const struct {
+		const char *text;
+		long long n;
+	} bytes[] = {
+		{ "0", 0 },
+		{ "1024", 1024 },
+		{ "1b", 1 },
+		{ "2 kB", 2000 },
+		{ "1.5KiB", 1536 },
+		{ "10GiB", 10737418240 },
+		{ "8192TiB", 9007199254740992 },
+		{ "8193TiB", -1 },
+		{ "", -1 },
+		{ "-1", -1 },
+		{ "GiB", -1 },
+		{ "1 x", -1 },
+		{ "1.2.3", -1 },
+		{ "1e3", -1 },
+		{ "0x10", -1 },
+		{ "1GiB ", -1 },
 	};
 	for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
 		uint64_t n = 7;
@@ -144,11 +167,18 @@ static void check_quantities(void)
 	CHECK(!age_parse("1.5 H", &s) && s == 5400);
 	CHECK(age_parse("1y", &s) && age_parse("d", &s) && s == 5400);
 
-	static const struct { uint64_t n; const char *text; } printed[] = {
-		{ 0, "0 bytes" }, { 1, "1 byte" }, { 1023, "1023 bytes" },
-		{ 1024, "1.0 KiB" }, { 1536, "1.5 KiB" },
-		{ 1048575, "1.0 MiB" }, { 10737418240, "10.0 GiB" },
-		{ UINT64_MAX, "16384.0 PiB" }
+	static const struct {
+		uint64_t n;
+		const char *text;
+	} printed[] = {
+		{ 0, "0 bytes" },
+		{ 1, "1 byte" },
+		{ 1023, "1023 bytes" },
+		{ 1024, "1.0 KiB" },
+		{ 1536, "1.5 KiB" },
+		{ 1048575, "1.0 MiB" },
+		{ 10737418240, "10.0 GiB" },
+		{ UINT64_MAX, "16384.0 PiB" },
 	};
 	struct buf text = BUF_INIT;
 	for (size_t i = 0; i < sizeof printed / sizeof *printed; i++) {

@@ -4,45 +4,43 @@
 #include "test.h"
 
 static const char text[] =
-	"{\"format\": 1, \"project\": {\"name\": \"p\"},\n"
-	"\"render\": {\"width\": 101, \"height\": 51, \"fps\": 10,\n"
-	"  \"date\": \"2023-12-31T23:59:58.5Z\"},\n"
-	"\"uniform\": [\n"
-	"  {\"name\": \"a\", \"type\": \"float\", \"default\": 1, \"max\": 9},\n"
-	"  {\"name\": \"b\", \"type\": \"int\", \"default\": 2, \"min\": 0},\n"
-	"  {\"name\": \"c\", \"type\": \"vec2\", \"default\": [0, 0], \"max\": [1, 5]}],\n"
-	"\"pass\": [\n"
-	"  {\"name\": \"sim\", \"kind\": \"compute\", \"source\": \"s\",\n"
-	"   \"width\": 8, \"height\": 4},\n"
-	"  {\"name\": \"cube\", \"kind\": \"cubemap\", \"source\": \"s\"},\n"
-	"  {\"name\": \"buf\", \"kind\": \"buffer\", \"source\": \"s\"},\n"
-	"  {\"name\": \"img\", \"kind\": \"image\", \"source\": \"s\"}],\n"
-	"\"preset\": {\"half\": {\"render_scale\": 0.5, \"pass\": {\n"
-	"    \"sim\": {\"width\": 16, \"height\": 2, \"iterations\": 3,\n"
-	"      \"local_size\": [4, 4, 1]},\n"
-	"    \"buf\": {\"width\": 7, \"height\": 9}}},\n"
-	"  \"tiny\": {\"render_scale\": 0.1}},\n"
-	"\"timeline\": [{\"frame\": 10, \"set\": {\"a\": 5, \"b\": 6}}],\n"
-	"\"trace\": [{\"name\": \"plain\"},\n"
-	"  {\"name\": \"full\", \"preset\": \"half\", \"width\": 30, \"fps\": 25,\n"
-	"   \"set\": {\"a\": 3},\n"
-	"   \"timeline\": [\n"
-	"    {\"frame\": 2, \"keys\": {\"down\": [\"A\", \"left\"]}, \"mouse\": [1, 2, 3, -4]},\n"
-	"    {\"frame\": 4, \"keys\": {\"down\": [\"left\"]}},\n"
-	"    {\"frame\": 5, \"set\": {\"a\": 4}},\n"
-	"    {\"frame\": 6, \"keys\": {\"down\": [\"A\", \"left\"]},\n"
-	"     \"mouse\": [0, 0, 0, 0]}]}]}\n";
+    "{\"format\": 1, \"project\": {\"name\": \"p\"},\n"
+    "\"render\": {\"width\": 101, \"height\": 51, \"fps\": 10,\n"
+    "  \"date\": \"2023-12-31T23:59:58.5Z\"},\n"
+    "\"uniform\": [\n"
+    "  {\"name\": \"a\", \"type\": \"float\", \"default\": 1, \"max\": 9},\n"
+    "  {\"name\": \"b\", \"type\": \"int\", \"default\": 2, \"min\": 0},\n"
+    "  {\"name\": \"c\", \"type\": \"vec2\", \"default\": [0, 0], \"max\": [1, 5]}],\n"
+    "\"pass\": [\n"
+    "  {\"name\": \"sim\", \"kind\": \"compute\", \"source\": \"s\",\n"
+    "   \"width\": 8, \"height\": 4},\n"
+    "  {\"name\": \"cube\", \"kind\": \"cubemap\", \"source\": \"s\"},\n"
+    "  {\"name\": \"buf\", \"kind\": \"buffer\", \"source\": \"s\"},\n"
+    "  {\"name\": \"img\", \"kind\": \"image\", \"source\": \"s\"}],\n"
+    "\"preset\": {\"half\": {\"render_scale\": 0.5, \"pass\": {\n"
+    "    \"sim\": {\"width\": 16, \"height\": 2, \"iterations\": 3,\n"
+    "      \"local_size\": [4, 4, 1]},\n"
+    "    \"buf\": {\"width\": 7, \"height\": 9}}},\n"
+    "  \"tiny\": {\"render_scale\": 0.1}},\n"
+    "\"timeline\": [{\"frame\": 10, \"set\": {\"a\": 5, \"b\": 6}}],\n"
+    "\"trace\": [{\"name\": \"plain\"},\n"
+    "  {\"name\": \"full\", \"preset\": \"half\", \"width\": 30, \"fps\": 25,\n"
+    "   \"set\": {\"a\": 3},\n"
+    "   \"timeline\": [\n"
+    "    {\"frame\": 2, \"keys\": {\"down\": [\"A\", \"left\"]}, \"mouse\": [1, 2, 3, -4]},\n"
+    "    {\"frame\": 4, \"keys\": {\"down\": [\"left\"]}},\n"
+    "    {\"frame\": 5, \"set\": {\"a\": 4}},\n"
+    "    {\"frame\": 6, \"keys\": {\"down\": [\"A\", \"left\"]},\n"
+    "     \"mouse\": [0, 0, 0, 0]}]}]}\n";
 
 static struct manifest m;
 
-static struct variant variant_of(const char *trace,
-	const struct variant_options *options)
+static struct variant variant_of(const char *trace, const struct variant_options *options)
 {
 	struct variant v = { 0 };
 	struct err err = ERR_INIT;
 	int i = trace ? manifest_trace(&m, trace) : -1;
-	if (!CHECK(!variant_init(&v, &m, i < 0 ? NULL : &m.trace[i], options,
-		&err)))
+	if (!CHECK(!variant_init(&v, &m, i < 0 ? NULL : &m.trace[i], options, &err)))
 		fprintf(stderr, "\t%s\n", err.message);
 	err_release(&err);
 	return v;
@@ -127,11 +125,16 @@ static void check_refused(void)
 		int width;
 	} row[] = {
 		{ "a", NULL, "NAME=VALUE", 0 },
-		{ "aa=1", NULL, "unknown uniform 'aa'; did you mean 'a'? (there are: a, b", 0 },
-		{ "a=9.5", NULL, "--set a: 9.5 is above the maximum 9 (uniform[0].max)", 0 },
-		{ "b=-1", NULL, "--set b: -1 is below the minimum 0 (uniform[1].min)", 0 },
-		{ "c=0,6", NULL, "--set c: 6 is above the maximum 5 (uniform[2].max)", 0 },
-		{ "b=1.5", NULL, "an integer for an int, got '1.5' (uniform[1].type)", 0 },
+		{ "aa=1", NULL,
+		    "unknown uniform 'aa'; did you mean 'a'? (there are: a, b", 0 },
+		{ "a=9.5", NULL, "--set a: 9.5 is above the maximum 9 (uniform[0].max)",
+		    0 },
+		{ "b=-1", NULL, "--set b: -1 is below the minimum 0 (uniform[1].min)",
+		    0 },
+		{ "c=0,6", NULL, "--set c: 6 is above the maximum 5 (uniform[2].max)",
+		    0 },
+		{ "b=1.5", NULL, "an integer for an int, got '1.5' (uniform[1].type)",
+		    0 },
 		{ "a=nan", NULL, "a number for a float", 0 },
 		{ NULL, "hal", "unknown preset 'hal'; did you mean 'half'?", 0 },
 		{ NULL, "zzz", "there are: half, tiny", 0 },
@@ -141,8 +144,10 @@ static void check_refused(void)
 		struct variant v;
 		struct err err = ERR_INIT;
 		struct variant_options o = {
-			.preset = row[i].preset, .width = row[i].width,
-			.set = &row[i].set, .nset = row[i].set != NULL
+			.preset = row[i].preset,
+			.width = row[i].width,
+			.set = &row[i].set,
+			.nset = row[i].set != NULL,
 		};
 		if (!CHECK_INT(variant_init(&v, &m, NULL, &o, &err), -1)) {
 			variant_release(&v);
@@ -160,10 +165,14 @@ static void check_input(void)
 	struct variant v = variant_of("full", NULL);
 	/* Frame: held A, pressed A, toggled A, held left, toggled left. */
 	static const int row[][6] = {
-		{ 0, 0, 0, 0, 0, 0 }, { 1, 0, 0, 0, 0, 0 },
-		{ 2, 1, 1, 1, 1, 1 }, { 3, 1, 0, 1, 1, 1 },
-		{ 4, 0, 0, 1, 1, 1 }, { 5, 0, 0, 1, 1, 1 },
-		{ 6, 1, 1, 0, 1, 1 }, { 7, 1, 0, 0, 1, 1 },
+		{ 0, 0, 0, 0, 0, 0 },
+		{ 1, 0, 0, 0, 0, 0 },
+		{ 2, 1, 1, 1, 1, 1 },
+		{ 3, 1, 0, 1, 1, 1 },
+		{ 4, 0, 0, 1, 1, 1 },
+		{ 5, 0, 0, 1, 1, 1 },
+		{ 6, 1, 1, 0, 1, 1 },
+		{ 7, 1, 0, 0, 1, 1 },
 	};
 	for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
 		uint8_t key[3][256];
@@ -207,14 +216,18 @@ static void check_id(void)
 {
 	static const char *const set[] = { "a=1" };
 	static const struct variant_options o[] = {
-		{ 0 }, { .width = 100 }, { .height = 101 }, { .fps = 11 },
-		{ .preset = "half" }, { .set = set, .nset = 1 }
+		{ 0 },
+		{ .width = 100 },
+		{ .height = 101 },
+		{ .fps = 11 },
+		{ .preset = "half" },
+		{ .set = set, .nset = 1 },
 	};
 	enum { N = sizeof o / sizeof *o };
 	struct sha256 id[N + 1];
 	for (int i = 0; i <= N; i++) {
-		struct variant v = variant_of(i < N ? "plain" : "full",
-			i < N ? &o[i] : NULL);
+		struct variant v =
+		    variant_of(i < N ? "plain" : "full", i < N ? &o[i] : NULL);
 		variant_id(&v, &id[i]);
 		variant_release(&v);
 		for (int k = 0; k < i; k++)

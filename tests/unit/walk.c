@@ -20,13 +20,11 @@ static unsigned random_below(unsigned n)
 	return (unsigned)(state >> 33) % n;
 }
 
-__attribute__((format(printf, 1, 2)))
-static int sh(const char *fmt, ...)
+__attribute__((format(printf, 1, 2))) static int sh(const char *fmt, ...)
 {
 	struct buf script = BUF_INIT;
 	va_list ap;
-	buf_addf(&script, "set -e; export GIT_CONFIG_GLOBAL=/dev/null; cd '%s'; ",
-		top);
+	buf_addf(&script, "set -e; export GIT_CONFIG_GLOBAL=/dev/null; cd '%s'; ", top);
 	va_start(ap, fmt);
 	buf_vaddf(&script, fmt, ap);
 	va_end(ap);
@@ -46,11 +44,12 @@ static void make_history(int n)
 		exit(1);
 	for (int i = 1; i <= n; i++) {
 		int parent = i > 1 ? i - 1 - (int)random_below(i > 6 ? 5 : 1) : 0;
-		int other = i > 8 && random_below(4) == 0 ?
-			i - 1 - (int)random_below(7) : 0;
-		fprintf(f, "commit refs/heads/c%d\nmark :%d\ncommitter A <a@b> %d "
-			"+0000\ndata 1\nx\n", i, i,
-			1700000000 + i * 60 - (int)random_below(300));
+		int other =
+		    i > 8 && random_below(4) == 0 ? i - 1 - (int)random_below(7) : 0;
+		fprintf(f,
+		    "commit refs/heads/c%d\nmark :%d\ncommitter A <a@b> %d "
+		    "+0000\ndata 1\nx\n",
+		    i, i, 1700000000 + i * 60 - (int)random_below(300));
 		if (parent)
 			fprintf(f, "from :%d\n", parent);
 		if (other && other != parent)
@@ -83,8 +82,7 @@ static int index_of(const struct walk *w, const char *id)
 }
 
 /* The same commits in the same order as git gives, with the same parents. */
-static void check_walk(const char *repo, const char *range, int first_parent,
-	size_t max)
+static void check_walk(const char *repo, const char *range, int first_parent, size_t max)
 {
 	struct err err = ERR_INIT;
 	struct walk walk;
@@ -97,7 +95,7 @@ static void check_walk(const char *repo, const char *range, int first_parent,
 	if (!CHECK(walk_open(r, &o, &walk, &err) == 0))
 		fprintf(stderr, "\t%s\n", err.message);
 	command = xasprintf("cd '%s/%s' && git rev-list --date-order --parents %s %s %s",
-		top, repo, first_parent ? "--first-parent" : "", limit, range);
+	    top, repo, first_parent ? "--first-parent" : "", limit, range);
 	FILE *f = popen(command, "r");
 	while (f && fgets(line, sizeof line, f)) {
 		char *save = NULL, *id = strtok_r(line, " \n", &save), *parent;
@@ -145,7 +143,7 @@ static void mark_behind(const struct walk *w, size_t at, unsigned char *mark)
  * how many judgements it took.
  */
 static int check_search(const struct walk *w, const int *class, size_t nclass,
-	size_t first, int skip_each)
+    size_t first, int skip_each)
 {
 	struct bisect b;
 	unsigned char *behind = xcalloc(w->ncommit, 1);
@@ -168,7 +166,7 @@ static int check_search(const struct walk *w, const int *class, size_t nclass,
 		/* What is left but the bad one are skips. */
 		for (size_t k = 0; k < w->ncommit; k++)
 			CHECK(!b.is_suspect[k] || (int)k == b.bad ||
-				class[k] % skip_each == 1);
+			    class[k] % skip_each == 1);
 	} else {
 		CHECK_INT(b.nsuspect, 1);
 		CHECK_INT(b.bad, first);
@@ -213,8 +211,8 @@ static void test_classes(void)
 		class[i] = (N - 1 - i) / BLOCK;
 	}
 	for (int block = 1; block < N / BLOCK; block++)
-		CHECK(check_search(&w, class, N / BLOCK,
-			(size_t)(N - 1 - block * BLOCK), 0) <= 4);
+		CHECK(check_search(&w, class, N / BLOCK, (size_t)(N - 1 - block * BLOCK),
+			  0) <= 4);
 	/* A class met again behind its end is judged with the rest of it. */
 	for (int i = 0; i < N; i++)
 		class[i] = i % 2 ? 1 : i < 500 ? 0 : 2;
@@ -281,8 +279,8 @@ static void check_bases(const char *repo, const char *a, const char *b)
 	CHECK(repo_resolve(r, a, &one, &err) == 0);
 	CHECK(repo_resolve(r, b, &two, &err) == 0);
 	CHECK(walk_merge_bases(r, one.id, two.id, &bases, &err) == 0);
-	char *command = xasprintf("cd '%s/%s' && git merge-base --all %s %s || :",
-		top, repo, a, b);
+	char *command =
+	    xasprintf("cd '%s/%s' && git merge-base --all %s %s || :", top, repo, a, b);
 	FILE *f = popen(command, "r");
 	while (f && fgets(line, sizeof line, f)) {
 		size_t i = 0;
@@ -312,14 +310,14 @@ static void test_bases(void)
 	}
 	/* Each side merges the other's first commit. */
 	sh("git init -q -b main cross; cd cross; git config user.name a;"
-		" git config user.email a@b; c() { git commit -q --allow-empty -m $1;"
-		" git tag $1; }; c root; c m1; git checkout -qb side root; c s1;"
-		" git checkout -q main; git merge -q -m m2 s1; c m3;"
-		" git checkout -q side; git merge -q -m s2 m1; c s3");
+	   " git config user.email a@b; c() { git commit -q --allow-empty -m $1;"
+	   " git tag $1; }; c root; c m1; git checkout -qb side root; c s1;"
+	   " git checkout -q main; git merge -q -m m2 s1; c m3;"
+	   " git checkout -q side; git merge -q -m s2 m1; c s3");
 	check_bases("cross", "m3", "s3");
 	check_bases("cross", "m3", "m1");
 	sh("cd cross; git checkout -q --orphan other; git commit -q --allow-empty"
-		" -m other");
+	   " -m other");
 	check_bases("cross", "other", "main");
 }
 
@@ -331,9 +329,9 @@ static void test_replaced(void)
 	struct repo_commit c;
 	struct sha256 sha, want;
 	sh("git init -q -b main rep; cd rep; git config user.name a; git config"
-		" user.email a@b; for i in 1 2 3 4 5; do echo $i >f; git add f;"
-		" git commit -qm $i; done; git replace --graft HEAD~1 HEAD~3;"
-		" git replace HEAD:f HEAD~4:f");
+	   " user.email a@b; for i in 1 2 3 4 5; do echo $i >f; git add f;"
+	   " git commit -qm $i; done; git replace --graft HEAD~1 HEAD~3;"
+	   " git replace HEAD:f HEAD~4:f");
 	check_walk("rep", "HEAD", 0, 0);
 	check_bases("rep", "HEAD", "HEAD~1");
 	struct repo *r = open_repo("rep");
@@ -368,14 +366,14 @@ static void test_paths(void)
 {
 	static const char *const path[] = { "a.frag", "lib/b.glsl", "absent", "link/c" };
 	sh("git init -q -b main p; cd p; git config user.name a; git config user.email"
-		" a@b; mkdir -p s/lib s/real; cd s; echo 1 >a.frag; echo 1 >lib/b.glsl;"
-		" echo 1 >real/c; ln -s real link;"
-		" c() { git add -A ..; git commit -qm \"$1\"; git tag \"$1\"; };"
-		" c start; echo 1 >doc; echo 2 >lib/doc; c doc;"
-		" echo 2 >lib/b.glsl; c lib; echo 1 >absent; c absent;"
-		" echo 2 >real/c; c link; echo '* text' >../.gitattributes; c attributes;"
-		" git rm -q absent; echo 1 >lib/b.glsl; echo 1 >real/c;"
-		" git rm -q ../.gitattributes; c back");
+	   " a@b; mkdir -p s/lib s/real; cd s; echo 1 >a.frag; echo 1 >lib/b.glsl;"
+	   " echo 1 >real/c; ln -s real link;"
+	   " c() { git add -A ..; git commit -qm \"$1\"; git tag \"$1\"; };"
+	   " c start; echo 1 >doc; echo 2 >lib/doc; c doc;"
+	   " echo 2 >lib/b.glsl; c lib; echo 1 >absent; c absent;"
+	   " echo 2 >real/c; c link; echo '* text' >../.gitattributes; c attributes;"
+	   " git rm -q absent; echo 1 >lib/b.glsl; echo 1 >real/c;"
+	   " git rm -q ../.gitattributes; c back");
 	struct repo *r = open_repo("p/s");
 	struct paths *p = paths_new(r, path, 4);
 	CHECK(same(p, "start", "doc", r));
@@ -400,9 +398,10 @@ static void test_many_paths(void)
 	enum { N = 40 };
 	char *path[N];
 	sh("git init -q -b main m; cd m; git config user.name a; git config"
-		" user.email a@b; for i in $(seq 0 %d); do echo 0 >f$i; done;"
-		" git add .; git commit -qm 0; for i in $(seq 0 %d); do echo 1 >f$i;"
-		" git commit -qam $i; done", N - 1, N - 1);
+	   " user.email a@b; for i in $(seq 0 %d); do echo 0 >f$i; done;"
+	   " git add .; git commit -qm 0; for i in $(seq 0 %d); do echo 1 >f$i;"
+	   " git commit -qam $i; done",
+	    N - 1, N - 1);
 	for (int i = 0; i < N; i++)
 		path[i] = xasprintf("f%d", i);
 	struct repo *r = open_repo("m");

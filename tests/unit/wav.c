@@ -9,10 +9,50 @@
 static void test_header(void)
 {
 	static const unsigned char want[] = {
-		'R', 'I', 'F', 'F', 0x30, 0, 0, 0, 'W', 'A', 'V', 'E',
-		'f', 'm', 't', ' ', 16, 0, 0, 0, 1, 0, 2, 0,
-		0x44, 0xac, 0, 0, 0x10, 0xb1, 2, 0, 4, 0, 16, 0,
-		'd', 'a', 't', 'a', 12, 0, 0, 0
+		'R',
+		'I',
+		'F',
+		'F',
+		0x30,
+		0,
+		0,
+		0,
+		'W',
+		'A',
+		'V',
+		'E',
+		'f',
+		'm',
+		't',
+		' ',
+		16,
+		0,
+		0,
+		0,
+		1,
+		0,
+		2,
+		0,
+		0x44,
+		0xac,
+		0,
+		0,
+		0x10,
+		0xb1,
+		2,
+		0,
+		4,
+		0,
+		16,
+		0,
+		'd',
+		'a',
+		't',
+		'a',
+		12,
+		0,
+		0,
+		0,
 	};
 	struct buf out = BUF_INIT;
 
@@ -62,7 +102,14 @@ static void test_order(void)
 {
 	const float pair[] = { 1, 0, -1, 0.25f };
 	static const unsigned char want[] = {
-		0xff, 0x7f, 0, 0, 0x01, 0x80, 0x00, 0x20
+		0xff,
+		0x7f,
+		0,
+		0,
+		0x01,
+		0x80,
+		0x00,
+		0x20,
 	};
 	unsigned char out[sizeof want];
 

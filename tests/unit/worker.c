@@ -22,18 +22,19 @@ static struct worker *w;
 static struct err err = ERR_INIT;
 
 static const char vertex[] =
-	"#version 410 core\n"
-	"void main()\n"
-	"{\n"
-	"	vec2 p = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;\n"
-	"	gl_Position = vec4(p, 0.0, 1.0);\n"
-	"}\n";
+    "#version 410 core\n"
+    "void main()\n"
+    "{\n"
+    "	vec2 p = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;\n"
+    "	gl_Position = vec4(p, 0.0, 1.0);\n"
+    "}\n";
 
 /* Reports an unexpected error and forgets it. */
 static int ok(int rc, const char *what)
 {
 	if (rc < 0)
-		fprintf(stderr, "%s: %s\n", what, err.message ? err.message : "(no message)");
+		fprintf(stderr, "%s: %s\n", what,
+		    err.message ? err.message : "(no message)");
 	err_release(&err);
 	return CHECK(rc >= 0);
 }
@@ -53,7 +54,8 @@ static int program_stage(uint32_t id, const char *v, const char *stage)
 
 static int program(uint32_t id, const char *body)
 {
-	char *text = xasprintf("#version 410 core\nlayout(location = 0) out vec4 c;\n%s", body);
+	char *text =
+	    xasprintf("#version 410 core\nlayout(location = 0) out vec4 c;\n%s", body);
 	int rc = program_stage(id, vertex, text);
 	free(text);
 	return rc;
@@ -62,8 +64,11 @@ static int program(uint32_t id, const char *body)
 static struct texture_desc desc_of(enum texel texel, int width, int height)
 {
 	return (struct texture_desc){
-		.kind = TEXTURE_2D, .width = width, .height = height, .depth = 1,
-		.texel = texel
+		.kind = TEXTURE_2D,
+		.width = width,
+		.height = height,
+		.depth = 1,
+		.texel = texel,
 	};
 }
 
@@ -78,8 +83,12 @@ static struct draw draw_to(uint32_t prog, uint32_t target, int width, int height
 	static uint64_t tag;
 	tag++;
 	return (struct draw){
-		.tag = tag, .program = prog, .width = width, .height = height,
-		.target = { target }, .ntarget = 1
+		.tag = tag,
+		.program = prog,
+		.width = width,
+		.height = height,
+		.target = { target },
+		.ntarget = 1,
 	};
 }
 
@@ -146,7 +155,9 @@ static void draw(const struct draw *d)
 static int start(int use_pbo, double timeout_s, const char *device)
 {
 	struct worker_options o = {
-		.device = device, .timeout_s = timeout_s, .use_pbo = use_pbo
+		.device = device,
+		.timeout_s = timeout_s,
+		.use_pbo = use_pbo,
 	};
 	return worker_open(&o, &w, &err);
 }
@@ -157,7 +168,7 @@ static void test_info(void)
 {
 	const struct gl_info *info = worker_info(w);
 	CHECK(info->gl_version == 450 || info->gl_version == 430 ||
-		info->gl_version == 410);
+	    info->gl_version == 410);
 	CHECK(*info->vendor && *info->renderer && *info->version);
 	CHECK(*info->glsl_version && *info->device);
 	CHECK(info->max_texture_size >= 16384 || info->gl_version < 450);
@@ -221,7 +232,8 @@ static void test_uniforms(void)
 {
 	float px[4];
 	texture(3, TEXEL_RGBA32F, 1, 1);
-	if (!program(3, "uniform float a; uniform vec3 list[4]; uniform int n;\n"
+	if (!program(3,
+		"uniform float a; uniform vec3 list[4]; uniform int n;\n"
 		"uniform bool b; uniform vec4 v; uniform vec2 unused;\n"
 		"void main() { c = vec4(a, list[2].y + list[3].z, float(n), b ? v.w : -1.0); }"))
 		return;
@@ -238,13 +250,15 @@ static void test_uniforms(void)
 	}
 	struct draw_uniform u[] = {
 		{ .name = "a", .type = GL_T_FLOAT, .count = 1, .f = { 0.1f } },
-		{ .name = "list", .type = GL_T_VEC3, .count = 4,
-			.f = { [7] = 20.0f, [11] = 0.25f } },
+		{ .name = "list",
+		    .type = GL_T_VEC3,
+		    .count = 4,
+		    .f = { [7] = 20.0f, [11] = 0.25f } },
 		{ .name = "n", .type = GL_T_INT, .count = 1, .i = { -7 } },
 		{ .name = "b", .type = GL_T_BOOL, .count = 1, .i = { 1 } },
 		{ .name = "v", .type = GL_T_VEC4, .count = 1, .f = { 1, 2, 3, 4 } },
 		{ .name = "absent", .type = GL_T_FLOAT, .count = 1, .f = { 9 } },
-		{ .name = "a", .type = GL_T_INT, .count = 1, .i = { 9 } }
+		{ .name = "a", .type = GL_T_INT, .count = 1, .i = { 9 } },
 	};
 	struct draw d = draw_to(3, 3, 1, 1);
 	d.uniform = u;
@@ -263,17 +277,20 @@ static void test_feedback(void)
 	float px[4];
 	texture(4, TEXEL_RGBA32F, 1, 1);
 	texture(5, TEXEL_RGBA32F, 1, 1);
-	if (!program(4, "uniform sampler2D iChannel0; uniform sampler2D iChannel3;\n"
+	if (!program(4,
+		"uniform sampler2D iChannel0; uniform sampler2D iChannel3;\n"
 		"void main() { c = texelFetch(iChannel0, ivec2(0), 0) * 2.0 + 1.0\n"
 		"	+ texture(iChannel3, vec2(0.5)); }"))
 		return;
-	enum { N = 1500 };	/* more than either side lets wait */
+	enum { N = 1500 }; /* more than either side lets wait */
 	static struct draw d[N];
 	for (int i = 0; i < N; i++) {
 		d[i] = draw_to(4, i % 2 ? 4 : 5, 1, 1);
 		d[i].ninput = 1;
 		d[i].input[0] = (struct draw_input){
-			.channel = 0, .texture = i % 2 ? 5 : 4, .filter = FILTER_NEAREST
+			.channel = 0,
+			.texture = i % 2 ? 5 : 4,
+			.filter = FILTER_NEAREST,
 		};
 	}
 	/* All at once: nothing waits in between. */
@@ -300,13 +317,40 @@ static void test_feedback(void)
 static void test_bits(void)
 {
 	static const uint32_t bits32[] = {
-		0x00000000, 0x80000000, 0x00000001, 0x7f800000, 0xff800000,
-		0x7fc00000, 0x7fc12345, 0xffffffff, 0x7f800001, 0xff812345,
-		0x3f800000, 0x007fffff, 0x7f7fffff, 0x12345678, 0x9abcdef0, 0xdeadbeef
+		0x00000000,
+		0x80000000,
+		0x00000001,
+		0x7f800000,
+		0xff800000,
+		0x7fc00000,
+		0x7fc12345,
+		0xffffffff,
+		0x7f800001,
+		0xff812345,
+		0x3f800000,
+		0x007fffff,
+		0x7f7fffff,
+		0x12345678,
+		0x9abcdef0,
+		0xdeadbeef,
 	};
 	static const uint16_t bits16[] = {
-		0x0000, 0x8000, 0x0001, 0x7c00, 0xfc00, 0x7e00, 0x7e55, 0xffff, 0x7c01,
-		0xfd23, 0x3c00, 0x03ff, 0x7bff, 0x1234, 0x9abc, 0xdead
+		0x0000,
+		0x8000,
+		0x0001,
+		0x7c00,
+		0xfc00,
+		0x7e00,
+		0x7e55,
+		0xffff,
+		0x7c01,
+		0xfd23,
+		0x3c00,
+		0x03ff,
+		0x7bff,
+		0x1234,
+		0x9abc,
+		0xdead,
 	};
 	static const struct {
 		enum texel texel;
@@ -314,13 +358,17 @@ static void test_bits(void)
 		const void *data;
 		size_t n;
 	} test[] = {
-		{ TEXEL_RGBA32F, 2, 2, bits32, 64 }, { TEXEL_R32F, 16, 1, bits32, 64 },
-		{ TEXEL_RG32F, 1, 8, bits32, 64 }, { TEXEL_RGBA16F, 4, 1, bits16, 32 },
-		{ TEXEL_RGBA8, 8, 2, bits32, 64 }, { TEXEL_R8, 5, 3, bits32, 15 }
+		{ TEXEL_RGBA32F, 2, 2, bits32, 64 },
+		{ TEXEL_R32F, 16, 1, bits32, 64 },
+		{ TEXEL_RG32F, 1, 8, bits32, 64 },
+		{ TEXEL_RGBA16F, 4, 1, bits16, 32 },
+		{ TEXEL_RGBA8, 8, 2, bits32, 64 },
+		{ TEXEL_R8, 5, 3, bits32, 15 },
 	};
 	unsigned char got[64];
 	for (size_t i = 0; i < sizeof test / sizeof *test; i++) {
-		struct texture_desc d = desc_of(test[i].texel, test[i].width, test[i].height);
+		struct texture_desc d =
+		    desc_of(test[i].texel, test[i].width, test[i].height);
 		CHECK_INT(texture_bytes(&d), test[i].n);
 		texture(10, test[i].texel, test[i].width, test[i].height);
 		texture(11, test[i].texel, test[i].width, test[i].height);
@@ -362,7 +410,8 @@ static void test_targets(void)
 	texture(20, TEXEL_RGBA32F, 1, 1);
 	texture(21, TEXEL_RGBA16F, 1, 1);
 	texture(22, TEXEL_R32F, 1, 1);
-	if (!program(20, "layout(location = 1) out vec4 d; layout(location = 2) out vec4 e;\n"
+	if (!program(20,
+		"layout(location = 1) out vec4 d; layout(location = 2) out vec4 e;\n"
 		"void main() { c = vec4(1.0, 2.0, 3.0, 4.0); d = c + 1.0; e = c + 7.0; }"))
 		return;
 	struct draw d = draw_to(20, 20, 1, 1);
@@ -387,12 +436,16 @@ static void test_discard(void)
 {
 	float px[4];
 	texture(23, TEXEL_R32F, 4, 1);
-	if (!program(21, "uniform float v;\n"
+	if (!program(21,
+		"uniform float v;\n"
 		"void main() { if (gl_FragCoord.x > 2.0 && v > 1.0) discard; c = vec4(v); }"))
 		return;
 	for (int i = 1; i <= 2; i++) {
 		struct draw_uniform u = {
-			.name = "v", .type = GL_T_FLOAT, .count = 1, .f = { (float)i }
+			.name = "v",
+			.type = GL_T_FLOAT,
+			.count = 1,
+			.f = { (float)i },
 		};
 		struct draw d = draw_to(21, 23, 4, 1);
 		d.uniform = &u;
@@ -408,19 +461,25 @@ static void test_cube(void)
 	unsigned short px[6][2 * 2][4];
 	float seen[4];
 	struct texture_desc cube = {
-		.kind = TEXTURE_CUBE, .width = 2, .height = 2, .depth = 1,
-		.texel = TEXEL_RGBA16F, .has_mips = 1
+		.kind = TEXTURE_CUBE,
+		.width = 2,
+		.height = 2,
+		.depth = 1,
+		.texel = TEXEL_RGBA16F,
+		.has_mips = 1,
 	};
 	OK(worker_texture_new(w, 30, &cube, &err));
 	CHECK_INT(texture_bytes(&cube), sizeof px);
-	if (!program(30, "uniform int stb_face;\n"
+	if (!program(30,
+		"uniform int stb_face;\n"
 		"void main() { c = vec4(float(stb_face), gl_FragCoord.xy, 1.0); }"))
 		return;
 	struct draw d = draw_to(30, 30, 2, 2);
 	d.is_cube = 1;
 	draw(&d);
 	read_back(30, px, sizeof px);
-	static const unsigned short half[] = { 0, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500 };
+	static const unsigned short half[] = { 0, 0x3c00, 0x4000, 0x4200, 0x4400,
+		0x4500 };
 	for (int f = 0; f < 6; f++) {
 		for (int i = 0; i < 4; i++) {
 			CHECK_INT(px[f][i][0], half[f]);
@@ -431,15 +490,19 @@ static void test_cube(void)
 	/* The lookup in direction -Z finds face 5, in the chain, too. */
 	OK(worker_texture_mips(w, 30, &err));
 	texture(31, TEXEL_RGBA32F, 1, 1);
-	if (!program(31, "uniform samplerCube iChannel2;\n"
+	if (!program(31,
+		"uniform samplerCube iChannel2;\n"
 		"void main() { c = vec4(texture(iChannel2, vec3(0.0, 0.0, -1.0)).r,\n"
 		"	textureLod(iChannel2, vec3(0.0, -1.0, 0.0), 1.0).rg, 0.0); }"))
 		return;
 	d = draw_to(31, 31, 1, 1);
 	d.ninput = 1;
 	d.input[0] = (struct draw_input){
-		.channel = 2, .texture = 30, .kind = TEXTURE_CUBE,
-		.filter = FILTER_MIPMAP, .wrap = WRAP_CLAMP
+		.channel = 2,
+		.texture = 30,
+		.kind = TEXTURE_CUBE,
+		.filter = FILTER_MIPMAP,
+		.wrap = WRAP_CLAMP,
 	};
 	draw(&d);
 	read_back(31, seen, sizeof seen);
@@ -452,7 +515,11 @@ static void test_volume(void)
 	for (size_t i = 0; i < sizeof px; i++)
 		px[i] = (unsigned char)(i * 10);
 	struct texture_desc v = {
-		.kind = TEXTURE_3D, .width = 2, .height = 3, .depth = 4, .texel = TEXEL_R8
+		.kind = TEXTURE_3D,
+		.width = 2,
+		.height = 3,
+		.depth = 4,
+		.texel = TEXEL_R8,
 	};
 	OK(worker_texture_new(w, 32, &v, &err));
 	upload(32, px, sizeof px);
@@ -460,7 +527,8 @@ static void test_volume(void)
 	CHECK(memcmp(px, got, sizeof px) == 0);
 	float seen[4];
 	texture(33, TEXEL_RGBA32F, 1, 1);
-	if (!program(32, "uniform sampler3D iChannel0;\n"
+	if (!program(32,
+		"uniform sampler3D iChannel0;\n"
 		"void main() { c = round(texelFetch(iChannel0, ivec3(1, 2, 3), 0) * 255.0); }"))
 		return;
 	struct draw d = draw_to(32, 33, 1, 1);
@@ -481,7 +549,8 @@ static void test_mips(void)
 	OK(worker_texture_new(w, 40, &t, &err));
 	upload(40, px, sizeof px);
 	texture(41, TEXEL_RGBA32F, 1, 1);
-	if (!program(40, "uniform sampler2D iChannel0;\n"
+	if (!program(40,
+		"uniform sampler2D iChannel0;\n"
 		"void main() { c = vec4(textureLod(iChannel0, vec2(0.5), 2.0).r,\n"
 		"	textureLod(iChannel0, vec2(0.25), 1.0).r,\n"
 		"	textureLod(iChannel0, vec2(0.125), 0.0).r, 0.0); }"))
@@ -515,7 +584,8 @@ static void test_samplers(void)
 	texture(42, TEXEL_R32F, 2, 1);
 	upload(42, px, sizeof px);
 	texture(43, TEXEL_RGBA32F, 1, 1);
-	if (!program(42, "uniform sampler2D iChannel0, iChannel1, iChannel15;\n"
+	if (!program(42,
+		"uniform sampler2D iChannel0, iChannel1, iChannel15;\n"
 		"void main() { c = vec4(texture(iChannel0, vec2(1.25, 0.5)).r,\n"
 		"	texture(iChannel1, vec2(1.25, 0.5)).r,\n"
 		"	texture(iChannel15, vec2(0.5, 0.5)).r, 0.0); }"))
@@ -523,13 +593,22 @@ static void test_samplers(void)
 	struct draw d = draw_to(42, 43, 1, 1);
 	d.ninput = 3;
 	d.input[0] = (struct draw_input){
-		.channel = 0, .texture = 42, .filter = FILTER_NEAREST, .wrap = WRAP_REPEAT
+		.channel = 0,
+		.texture = 42,
+		.filter = FILTER_NEAREST,
+		.wrap = WRAP_REPEAT,
 	};
 	d.input[1] = (struct draw_input){
-		.channel = 1, .texture = 42, .filter = FILTER_NEAREST, .wrap = WRAP_CLAMP
+		.channel = 1,
+		.texture = 42,
+		.filter = FILTER_NEAREST,
+		.wrap = WRAP_CLAMP,
 	};
 	d.input[2] = (struct draw_input){
-		.channel = 15, .texture = 42, .filter = FILTER_LINEAR, .wrap = WRAP_CLAMP
+		.channel = 15,
+		.texture = 42,
+		.filter = FILTER_LINEAR,
+		.wrap = WRAP_CLAMP,
 	};
 	draw(&d);
 	read_back(43, got, sizeof got);
@@ -541,19 +620,19 @@ static void test_storage(void)
 	if (worker_info(w)->gl_version < 430)
 		return;
 	static const char text[] =
-		"#version 430 core\n"
-		"layout(local_size_x = 2, local_size_y = 2) in;\n"
-		"layout(r32f, binding = 0) uniform image2D iOutput;\n"
-		"layout(std430, binding = 3) buffer Sum { uint sum; uint rest[]; };\n"
-		"uniform int iIteration;\n"
-		"void main()\n"
-		"{\n"
-		"	ivec2 p = ivec2(gl_GlobalInvocationID.xy);\n"
-		"	float v = imageLoad(iOutput, p).r;\n"
-		"	v = v * 10.0 + float(iIteration + p.x);\n"
-		"	imageStore(iOutput, p, vec4(v, 0, 0, 0));\n"
-		"	atomicAdd(sum, 1u);\n"
-		"}\n";
+	    "#version 430 core\n"
+	    "layout(local_size_x = 2, local_size_y = 2) in;\n"
+	    "layout(r32f, binding = 0) uniform image2D iOutput;\n"
+	    "layout(std430, binding = 3) buffer Sum { uint sum; uint rest[]; };\n"
+	    "uniform int iIteration;\n"
+	    "void main()\n"
+	    "{\n"
+	    "	ivec2 p = ivec2(gl_GlobalInvocationID.xy);\n"
+	    "	float v = imageLoad(iOutput, p).r;\n"
+	    "	v = v * 10.0 + float(iIteration + p.x);\n"
+	    "	imageStore(iOutput, p, vec4(v, 0, 0, 0));\n"
+	    "	atomicAdd(sum, 1u);\n"
+	    "}\n";
 	float px[4 * 2];
 	uint32_t sum[4] = { 5, 6, 7, 8 };
 	if (!program_stage(50, NULL, text))
@@ -606,10 +685,10 @@ static void test_storage(void)
 
 	/* A fragment pass with storage, read by the next. */
 	static const char stage[] =
-		"#version 430 core\n"
-		"layout(location = 0) out vec4 c;\n"
-		"layout(std430, binding = 3) buffer Sum { uint sum; uint rest[3]; };\n"
-		"void main() { c = vec4(float(atomicAdd(sum, 1u)) * 0.0 + float(rest[1])); }\n";
+	    "#version 430 core\n"
+	    "layout(location = 0) out vec4 c;\n"
+	    "layout(std430, binding = 3) buffer Sum { uint sum; uint rest[3]; };\n"
+	    "void main() { c = vec4(float(atomicAdd(sum, 1u)) * 0.0 + float(rest[1])); }\n";
 	if (program_stage(51, vertex, stage)) {
 		storage.buffer = 2;
 		d = draw_to(51, 50, 4, 2);
@@ -646,14 +725,14 @@ static void test_compile(void)
 {
 	compile_result_release(&result);
 	OK(worker_compile(w, 60, "pass 'bad'", vertex,
-		"#version 410 core\nvoid main() {\n  nonsense;\n}\n", &result, &err));
+	    "#version 410 core\nvoid main() {\n  nonsense;\n}\n", &result, &err));
 	CHECK(!result.ok);
 	CHECK(strstr(result.log, "nonsense") != NULL);
 	CHECK(result.compile_ns > 0);
 	/* It has no main, which the linker notices. */
 	compile_result_release(&result);
-	OK(worker_compile(w, 60, "pass 'bad'", vertex,
-		"#version 410 core\nfloat f();\n", &result, &err));
+	OK(worker_compile(w, 60, "pass 'bad'", vertex, "#version 410 core\nfloat f();\n",
+	    &result, &err));
 	CHECK(!result.ok);
 	/* Browsers' dialect; a large text in one piece. */
 	if (worker_info(w)->has_es3) {
@@ -663,9 +742,10 @@ static void test_compile(void)
 		size_t at = strlen(text);
 		memset(text + at, 'x', n - at);
 		strcpy(text + n, "\nvoid main() { c = vec4(1.0); }\n");
-		static const char es[] = "#version 300 es\n"
-			"void main() { gl_Position = vec4(vec2(gl_VertexID & 1,\n"
-			"	gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }\n";
+		static const char es[] =
+		    "#version 300 es\n"
+		    "void main() { gl_Position = vec4(vec2(gl_VertexID & 1,\n"
+		    "	gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }\n";
 		program_stage(60, es, text);
 		free(text);
 	}
@@ -703,7 +783,10 @@ static void test_reads(void)
 		return;
 	for (int i = 0; i < N; i++) {
 		struct draw_uniform u = {
-			.name = "v", .type = GL_T_FLOAT, .count = 1, .f = { (float)i }
+			.name = "v",
+			.type = GL_T_FLOAT,
+			.count = 1,
+			.f = { (float)i },
 		};
 		struct draw d = draw_to(70, 70, 16, 16);
 		d.uniform = &u;
@@ -755,10 +838,11 @@ static void all_draws(int use_pbo)
 /* llvmpipe ends a loop after 65,535 rounds; many functions with many pixels. */
 static int slow_program(uint32_t id)
 {
-	return program(id, "uniform float v;\n"
-		"float f(float x) { for (int i = 0; i < 60000; i++) x = sin(x) + v; return x; }\n"
-		"float g(float x) { return f(f(f(f(f(f(f(f(x)))))))); }\n"
-		"void main() { c = vec4(g(g(g(g(gl_FragCoord.x))))); }");
+	return program(id,
+	    "uniform float v;\n"
+	    "float f(float x) { for (int i = 0; i < 60000; i++) x = sin(x) + v; return x; }\n"
+	    "float g(float x) { return f(f(f(f(f(f(f(f(x)))))))); }\n"
+	    "void main() { c = vec4(g(g(g(g(gl_FragCoord.x))))); }");
 }
 
 /* The error of the next event that is one. */
@@ -773,8 +857,8 @@ static void expect_death(const char *message, enum status status)
 	CHECK(worker_is_dead(w));
 	CHECK_INT(err.status, status);
 	if (!CHECK(err.message && strstr(err.message, message)))
-		fprintf(stderr, "\tgot:  %s\n\twant: %s\n", err.message ? err.message : "(none)",
-			message);
+		fprintf(stderr, "\tgot:  %s\n\twant: %s\n",
+		    err.message ? err.message : "(none)", message);
 	err_release(&err);
 	/* It stays dead, and says the same. */
 	CHECK_INT(worker_texture_clear(w, 1, &err), -1);
@@ -831,8 +915,9 @@ static void test_killed(void)
 		struct draw d = draw_to(1, 1, 512, 512);
 		OK(worker_draw(w, &d, "pass 'a' at frame 57", &err));
 		kill(pid, SIGKILL);
-		expect_death("the renderer died (signal 9 (SIGKILL)) in pass 'a' at frame 57",
-			STATUS_FAILED);
+		expect_death(
+		    "the renderer died (signal 9 (SIGKILL)) in pass 'a' at frame 57",
+		    STATUS_FAILED);
 	}
 	compile_result_release(&result);
 	worker_close(w);
@@ -891,7 +976,7 @@ static void test_mistakes(void)
 	if (program(1, "void main() { c = vec4(1.0); }")) {
 		OK(worker_draw(w, &d, "pass 'a' at frame 3", &err));
 		expect_death("no texture 99, while working on pass 'a' at frame 3",
-			STATUS_FAILED);
+		    STATUS_FAILED);
 	}
 	compile_result_release(&result);
 	worker_close(w);
@@ -922,7 +1007,8 @@ static void test_garbage(void)
 		struct stream s = { .fd = -1 };
 		pid_t pid = -1;
 		int fd;
-		if (!OK(proc_spawn(argv, &pid, &fd, &err)) || !OK(stream_open(&s, fd, &err)))
+		if (!OK(proc_spawn(argv, &pid, &fd, &err)) ||
+		    !OK(stream_open(&s, fd, &err)))
 			return;
 		if (round) {
 			stream_begin(&s, CMD_HELLO);
@@ -932,28 +1018,28 @@ static void test_garbage(void)
 			stream_end(&s);
 		}
 		switch (round) {
-		case 1:		/* a length that cannot be */
+		case 1: /* a length that cannot be */
 			buf_u32le(&s.out, CMD_DRAW);
 			buf_u32le(&s.out, 0xffffffff);
 			break;
-		case 2:		/* a message that ends early */
+		case 2: /* a message that ends early */
 			stream_begin(&s, CMD_DRAW);
 			stream_u64(&s, 1);
 			stream_end(&s);
 			break;
-		case 3:		/* counts that are too high */
+		case 3: /* counts that are too high */
 			stream_begin(&s, CMD_DRAW);
 			for (int i = 0; i < 40; i++)
 				stream_u32(&s, 0x7fffffff);
 			stream_end(&s);
 			break;
-		case 4:		/* a slab without descriptor */
+		case 4: /* a slab without descriptor */
 			stream_begin(&s, CMD_SLAB);
 			stream_u32(&s, 1);
 			stream_u64(&s, 4096);
 			stream_end(&s);
 			break;
-		default:	/* noise, before and after the greeting */
+		default: /* noise, before and after the greeting */
 			for (int i = 0; i < 3000; i++) {
 				seed = seed * 1103515245 + 12345;
 				buf_addch(&s.out, (char)(seed >> 16));

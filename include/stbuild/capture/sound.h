@@ -23,6 +23,6 @@
  * is one node, drawn when some of it was.
  */
 int sound_run(const struct capture_env *env, const int *pass, size_t npass,
-	struct capture_result *result, struct err *err) WARN_UNUSED;
+    struct capture_result *result, struct err *err) WARN_UNUSED;
 
 #endif

@@ -19,18 +19,17 @@
 #include "util/sha256.h"
 
 struct unchanged_request {
-	const char *root;	/* the project's folder */
+	const char *root; /* the project's folder */
 	const char *store_dir;
-	const char *device;	/* --device, or null */
-	struct sha256 id;	/* over all that was asked for, and the tool */
+	const char *device; /* --device, or null */
+	struct sha256 id;   /* over all that was asked for, and the tool */
 };
 
 /*
  * 1 when the record of an equal request holds; *result then says of each of
  * its bundles that it is current. Else 0, and *result is empty.
  */
-int unchanged_check(const struct unchanged_request *r,
-	struct capture_result *result);
+int unchanged_check(const struct unchanged_request *r, struct capture_result *result);
 
 /*
  * Records a run that began at started_ns (CLOCK_REALTIME) and found every
@@ -41,8 +40,7 @@ int unchanged_check(const struct unchanged_request *r,
  * is just slower. head is repo_peek_id's from before the run.
  */
 void unchanged_record(const struct unchanged_request *r, struct store *store,
-	const struct driver_row *driver, const char head[41],
-	int64_t started_ns, const struct inputs *inputs,
-	const struct capture_result *result);
+    const struct driver_row *driver, const char head[41], int64_t started_ns,
+    const struct inputs *inputs, const struct capture_result *result);
 
 #endif

@@ -27,15 +27,17 @@
 
 struct command {
 	const char *name;
-	const char *synopsis;	/* what follows the name; a line each, or "" */
-	const char *summary;	/* for lists: lower case, no full stop */
-	int max_operand;	/* -1: any number */
-	const struct args_option *option;	/* its own; null: none */
-	int (*run)(struct options *o, const struct args_list *operand,
-		struct err *err);
+	const char *synopsis;             /* what follows the name; a line each, or "" */
+	const char *summary;              /* for lists: lower case, no full stop */
+	int max_operand;                  /* -1: any number */
+	const struct args_option *option; /* its own; null: none */
+	int (*run)(struct options *o, const struct args_list *operand, struct err *err);
 };
 
-#define OPTION_END { 0, NULL, ARGS_FLAG, NULL, 0, 0, NULL, NULL }
+#define OPTION_END \
+	{ \
+		0, NULL, ARGS_FLAG, NULL, 0, 0, NULL, NULL \
+	}
 
 /* Ends with a row without name. */
 extern const struct command command[];
@@ -58,8 +60,7 @@ void json_add_errors(cJSON *document, const struct errs *errs);
 struct manifest;
 struct diagnostics;
 /* What a graph's diagnostics are in JSON documents. Owned by the caller. */
-cJSON *diagnostics_to_json(const struct manifest *m,
-	const struct diagnostics *d);
+cJSON *diagnostics_to_json(const struct manifest *m, const struct diagnostics *d);
 /* Warnings on stderr: "FILE:LINE:COLUMN: warning: [CODE] MESSAGE". */
 void diagnostics_print(const struct diagnostics *d);
 
@@ -75,52 +76,29 @@ int failure_status(const struct capture_result *r);
 /* {"kind", "what", "old", "new", "pass", "passes", "file", "line", "frame"} each. */
 cJSON *reasons_to_json(const struct reasons *list);
 
-int cmd_approve(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_bisect(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_capture(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_check(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_clean(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_completion(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_diff(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_fsck(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_gc(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_graph(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_help(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_import(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_init(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_inspect(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_log(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_replay(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_report(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_show(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_stats(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_status(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_test(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_version(struct options *o, const struct args_list *operand,
-	struct err *err);
-int cmd_why(struct options *o, const struct args_list *operand,
-	struct err *err);
+int cmd_approve(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_bisect(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_capture(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_check(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_clean(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_completion(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_diff(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_fsck(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_gc(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_graph(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_help(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_import(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_init(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_inspect(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_log(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_replay(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_report(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_show(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_stats(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_status(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_test(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_version(struct options *o, const struct args_list *operand, struct err *err);
+int cmd_why(struct options *o, const struct args_list *operand, struct err *err);
 
 extern const struct args_option approve_option[];
 extern const struct args_option bisect_option[];

@@ -19,9 +19,8 @@
 #include "util/err.h"
 
 /* gc_run with what must stay. is_kept of the options is filled in. */
-int collect_run(struct session *s, struct store *store,
-	const struct gc_options *options, struct gc_result *out,
-	struct err *err) WARN_UNUSED;
+int collect_run(struct session *s, struct store *store, const struct gc_options *options,
+    struct gc_result *out, struct err *err) WARN_UNUSED;
 /*
  * At the end of a build: when the store is larger than the manifest's max_size,
  * and nobody else builds, for two seconds at most. What fails here is no

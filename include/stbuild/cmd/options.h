@@ -10,23 +10,23 @@
 #include "util/err.h"
 
 struct options {
-	struct args_list folder;	/* -C: gone to one after the other */
-	const char *file;	/* -f, or null */
-	long jobs;		/* -j: at least 1 */
-	int keep_going;		/* -k */
-	int dry_run;		/* -n */
-	int question;		/* -q: no output, status 1 when stale */
-	int silent;		/* -s */
-	int always;		/* -B: nothing counts as up to date */
-	int verbose;		/* -v, counts up */
+	struct args_list folder; /* -C: gone to one after the other */
+	const char *file;        /* -f, or null */
+	long jobs;               /* -j: at least 1 */
+	int keep_going;          /* -k */
+	int dry_run;             /* -n */
+	int question;            /* -q: no output, status 1 when stale */
+	int silent;              /* -s */
+	int always;              /* -B: nothing counts as up to date */
+	int verbose;             /* -v, counts up */
 	int json;
 	const char *color_word;
-	int use_color;		/* of stdout, decided */
-	const char *store;	/* --store or STBUILD_STORE, or null */
-	const char *device;	/* --device or STBUILD_DEVICE, or null */
-	double timeout_s;	/* on one draw or compile; 0: none */
+	int use_color;      /* of stdout, decided */
+	const char *store;  /* --store or STBUILD_STORE, or null */
+	const char *device; /* --device or STBUILD_DEVICE, or null */
+	double timeout_s;   /* on one draw or compile; 0: none */
 	int help, version;
-	int cannot_judge;	/* test --bisect: the project does not load */
+	int cannot_judge; /* test --bisect: the project does not load */
 	/* Found before the one that ends the command: see errors_end. */
 	struct errs error;
 };
@@ -47,8 +47,8 @@ int options_finish(struct options *o, struct err *err) WARN_UNUSED;
  * one; 0 when there is none, or a "--" or an unknown option comes first.
  */
 struct command;
-int options_first_operand(int argc, char *const argv[],
-	const struct args_option *table, const struct command *command);
+int options_first_operand(int argc, char *const argv[], const struct args_option *table,
+    const struct command *command);
 
 /*
  * Ends a command with a list of errors, one at least: all are printed by main,

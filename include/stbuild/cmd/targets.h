@@ -13,24 +13,24 @@
 #include "util/args.h"
 #include "util/err.h"
 
-struct target_options {		/* zeroed: none given */
-	const char *frame, *time, *frames;	/* as written, or null */
-	long width, height;			/* 0: not given */
-	double fps;				/* 0: not given */
+struct target_options {                    /* zeroed: none given */
+	const char *frame, *time, *frames; /* as written, or null */
+	long width, height;                /* 0: not given */
+	double fps;                        /* 0: not given */
 	const char *preset;
 	struct args_list set;
 	int include_intermediates;
-	const char *output;			/* -o */
+	const char *output; /* -o */
 };
 
 struct targets {
 	struct capture_request *request;
 	size_t nrequest;
-	int **frame;			/* owned lists of the requests */
-	int *sound;				/* sound passes, none twice */
+	int **frame; /* owned lists of the requests */
+	int *sound;  /* sound passes, none twice */
 	size_t nsound;
 	struct variant_options variant;
-	char *output;			/* absolute path, or null */
+	char *output; /* absolute path, or null */
 };
 
 /*
@@ -38,8 +38,7 @@ struct targets {
  * names are borrowed from the manifest.
  */
 int targets_find(const struct manifest *m, const struct target_options *o,
-	const struct args_list *operand, struct targets *out, struct err *err)
-	WARN_UNUSED;
+    const struct args_list *operand, struct targets *out, struct err *err) WARN_UNUSED;
 /*
  * Brings them up to date, or only plans it: capture_run for a session, at its
  * commit if it is at one. A driver that proves to be another than recorded
@@ -47,8 +46,8 @@ int targets_find(const struct manifest *m, const struct target_options *o,
  */
 struct session;
 int targets_capture(struct session *s, const struct targets *t, int plan,
-	void (*progress)(void *data, const struct capture_progress *p),
-	struct capture_result *result, struct err *err) WARN_UNUSED;
+    void (*progress)(void *data, const struct capture_progress *p),
+    struct capture_result *result, struct err *err) WARN_UNUSED;
 void targets_release(struct targets *t);
 
 #endif

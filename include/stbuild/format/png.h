@@ -11,9 +11,9 @@
 
 /* 8-bit RGB, top row first, as PNG level 1 without time stamps. Any thread. */
 int png_encode(const uint8_t *rgb, int width, int height, struct buf *out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /* 8-bit RGBA, for textures of imported documents. */
-int png_encode_rgba(const uint8_t *rgba, int width, int height,
-	struct buf *out, struct err *err) WARN_UNUSED;
+int png_encode_rgba(const uint8_t *rgba, int width, int height, struct buf *out,
+    struct err *err) WARN_UNUSED;
 
 #endif

@@ -19,8 +19,7 @@
  * asset no pass uses is left out, as are sound passes.
  */
 int sttf_write(const struct variant *v, const struct source *source,
-	const struct image *image, struct buf *out, struct err *err)
-	WARN_UNUSED;
+    const struct image *image, struct buf *out, struct err *err) WARN_UNUSED;
 
 /*
  * Reads a document into a project in memory: "stbuild.json", shaders/ and
@@ -28,8 +27,7 @@ int sttf_write(const struct variant *v, const struct source *source,
  * Loading and rendering it gives what the document's writer drew. name is for
  * messages; fallback_name names the project if the document does not.
  */
-int sttf_read(const char *name, const char *text, size_t n,
-	const char *fallback_name, struct tree **out, struct err *err)
-	WARN_UNUSED;
+int sttf_read(const char *name, const char *text, size_t n, const char *fallback_name,
+    struct tree **out, struct err *err) WARN_UNUSED;
 
 #endif

@@ -22,7 +22,7 @@
 #define WAV_ENCODER "stbuild-wav-1"
 
 #define WAV_HEADER_BYTES 44
-#define WAV_SAMPLE_BYTES 4	/* of one left and one right */
+#define WAV_SAMPLE_BYTES 4 /* of one left and one right */
 
 /* Appends the header of a file of n samples, n x 4 below 2^32 - 36. */
 void wav_header(uint32_t n, uint32_t rate, struct buf *out);

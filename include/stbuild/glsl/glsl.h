@@ -14,27 +14,28 @@
 #include "util/map.h"
 
 enum glsl_kind {
-	GLSL_WORD,	/* identifier or keyword */
+	GLSL_WORD, /* identifier or keyword */
 	GLSL_NUMBER,
-	GLSL_PUNCT,	/* longest operator, or one byte we do not know */
-	GLSL_HASH,	/* '#' that starts a directive */
-	GLSL_LINE_END	/* end of a directive; no bytes */
+	GLSL_PUNCT,   /* longest operator, or one byte we do not know */
+	GLSL_HASH,    /* '#' that starts a directive */
+	GLSL_LINE_END /* end of a directive; no bytes */
 };
 
 struct glsl_token {
-	uint32_t at, len;		/* in the text */
-	uint32_t line;			/* from 1 */
-	unsigned char kind;		/* enum glsl_kind */
-	unsigned char is_directive;	/* between HASH and LINE_END, both included */
-	unsigned char is_spaced;	/* white space or a comment stands before it */
+	uint32_t at, len;           /* in the text */
+	uint32_t line;              /* from 1 */
+	unsigned char kind;         /* enum glsl_kind */
+	unsigned char is_directive; /* between HASH and LINE_END, both included */
+	unsigned char is_spaced;    /* white space or a comment stands before it */
 };
 
 struct glsl {
-	const char *text;	/* borrowed; spliced lines (\ newline) are skipped within tokens */
+	const char
+	    *text; /* borrowed; spliced lines (\ newline) are skipped within tokens */
 	size_t ntext;
 	struct glsl_token *token;
 	size_t ntoken, cap;
-	unsigned char *is_kept;	/* a token each: 0 for those of unused functions */
+	unsigned char *is_kept; /* a token each: 0 for those of unused functions */
 };
 
 /*
@@ -47,16 +48,16 @@ void glsl_release(struct glsl *g);
 /* Token text equals word. */
 int glsl_is(const struct glsl *g, size_t token, const char *word);
 /* Token text without spliced lines. Borrowed, from the text or scratch. */
-const char *glsl_token_text(const struct glsl *g, size_t token,
-	struct buf *scratch, size_t *n);
+const char *glsl_token_text(const struct glsl *g, size_t token, struct buf *scratch,
+    size_t *n);
 
 /* A top-level function whose head no directive cuts through. Token indices. */
 struct glsl_function {
-	size_t first;		/* of its type */
+	size_t first; /* of its type */
 	size_t name;
-	size_t open, close;	/* parentheses of the parameters */
-	size_t body;		/* "{"; 0 for a prototype */
-	size_t last;		/* "}" or ";"; 0 when the text ends before */
+	size_t open, close; /* parentheses of the parameters */
+	size_t body;        /* "{"; 0 for a prototype */
+	size_t last;        /* "}" or ";"; 0 when the text ends before */
 };
 
 /*
@@ -64,8 +65,7 @@ struct glsl_function {
  * the brace depth of its #if. Returns 1 when the braces are plain, 0 in doubt:
  * unbalanced, or a directive cuts through them.
  */
-int glsl_functions(const struct glsl *g, struct glsl_function **out,
-	size_t *n);
+int glsl_functions(const struct glsl *g, struct glsl_function **out, size_t *n);
 
 /*
  * Clears is_kept on top-level functions (definitions and prototypes) whose
@@ -86,7 +86,7 @@ void glsl_canonical(const struct glsl *g, int kept_only, struct buf *out);
 
 /* Appends one token in that form. scratch is room for it to work in. */
 void glsl_add_token(const struct glsl *g, size_t token, struct buf *scratch,
-	struct buf *out);
+    struct buf *out);
 
 /* 1 when the word occurs as a token (kept ones only if asked). */
 int glsl_mentions(const struct glsl *g, const char *word, int kept_only);

@@ -25,26 +25,26 @@
 /* Iterations of all loops of an invocation: gallivm's loop limiter. */
 #define LINT_LOOP_BUDGET 65535
 
-struct lint_uniform {		/* of the project's own */
-	const char *name, *type;	/* "float", "vec2" */
+struct lint_uniform {            /* of the project's own */
+	const char *name, *type; /* "float", "vec2" */
 	int has_max;
 	double max;
 };
 
 struct lint_facts {
-	const char *entry;	/* "mainImage" */
-	int is_site;		/* the site has passes like it */
-	int is_essl;		/* dialect */
+	const char *entry; /* "mainImage" */
+	int is_site;       /* the site has passes like it */
+	int is_essl;       /* dialect */
 	int is_image;
 	const struct lint_uniform *uniform;
 	size_t nuniform;
 };
 
 struct lint_finding {
-	const char *code;	/* static */
+	const char *code; /* static */
 	char *message;
 	char *file;
-	int line, column;	/* from 1 */
+	int line, column; /* from 1 */
 };
 
 struct lint_findings {
@@ -57,12 +57,12 @@ struct lint_findings {
  * code. At most LIMIT_ERRORS findings a call.
  */
 void lint_source(const struct lint_facts *facts, const struct source *source,
-	struct lint_findings *out);
+    struct lint_findings *out);
 
-struct lint_moment {		/* a draw, and what uniforms are in it */
+struct lint_moment { /* a draw, and what uniforms are in it */
 	double frame, time;
-	double width, height;	/* iResolution */
-	const double *uniform;	/* a uniform of facts each: scalars only */
+	double width, height;  /* iResolution */
+	const double *uniform; /* a uniform of facts each: scalars only */
 };
 
 /*
@@ -71,9 +71,8 @@ struct lint_moment {		/* a draw, and what uniforms are in it */
  * *varies: another moment may have another number. Where they are most is added
  * to where, without a message.
  */
-double lint_iterations(const struct lint_facts *facts,
-	const struct source *source, const struct lint_moment *moment,
-	int *varies, struct lint_findings *where);
+double lint_iterations(const struct lint_facts *facts, const struct source *source,
+    const struct lint_moment *moment, int *varies, struct lint_findings *where);
 void lint_findings_release(struct lint_findings *f);
 
 #endif

@@ -17,13 +17,13 @@ enum part_kind { PART_FUNCTION, PART_MACRO, PART_REST };
 
 struct part {
 	enum part_kind kind;
-	int is_used;		/* 0: a function that glsl_drop_unused left out, a macro
+	int is_used; /* 0: a function that glsl_drop_unused left out, a macro
 				   that nothing else has */
-	char *name;		/* "" for the rest of a file */
+	char *name;  /* "" for the rest of a file */
 	char *file;
-	int line;		/* of its first token in that file, from 1 */
-	struct sha256 sha;	/* of its tokens in canonical form */
-	char *text;		/* of a short macro: what it stands for; else null */
+	int line;          /* of its first token in that file, from 1 */
+	struct sha256 sha; /* of its tokens in canonical form */
+	char *text;        /* of a short macro: what it stands for; else null */
 };
 
 /*
@@ -33,7 +33,7 @@ struct part {
  * caller's.
  */
 void parts_find(const struct preprocess *p, const struct source *source,
-	struct part **out, size_t *n);
+    struct part **out, size_t *n);
 void parts_free(struct part *part, size_t n);
 
 #endif

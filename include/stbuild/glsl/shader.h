@@ -43,25 +43,25 @@
 
 /* What of the context decides about texts. */
 struct shader_target {
-	int gl_version;		/* 450, 430, 410 */
-	int has_es3;		/* ARB_ES3_compatibility, or GL >= 4.3 */
+	int gl_version; /* 450, 430, 410 */
+	int has_es3;    /* ARB_ES3_compatibility, or GL >= 4.3 */
 };
 
 struct rewrite_place;
 
 struct shader {
-	char *vertex;		/* null for compute */
-	char *stage;		/* fragment or compute text */
-	struct rewrite_place *place;	/* of its part of the user's: for shader_log */
+	char *vertex;                /* null for compute */
+	char *stage;                 /* fragment or compute text */
+	struct rewrite_place *place; /* of its part of the user's: for shader_log */
 	size_t nplace;
 	int is_compute;
-	struct sha256 program_id;	/* tokens of all of the above */
-	struct buf tokens;	/* canonical tokens of the user's text that count for S(p):
+	struct sha256 program_id; /* tokens of all of the above */
+	struct buf tokens; /* canonical tokens of the user's text that count for S(p):
 				   preprocessed, without functions that nothing calls */
-	struct part *part;	/* of the user's text */
+	struct part *part; /* of the user's text */
 	size_t npart;
-	int has_discard;	/* in kept tokens */
-	struct map readonly;	/* names of storage blocks; 1 when certainly so */
+	int has_discard;     /* in kept tokens */
+	struct map readonly; /* names of storage blocks; 1 when certainly so */
 };
 
 /*
@@ -71,22 +71,20 @@ struct shader {
  * place.
  */
 int shader_build(const struct variant *v, int p, const struct source *source,
-	const struct shader_target *target, struct shader *out,
-	struct err *err) WARN_UNUSED;
+    const struct shader_target *target, struct shader *out, struct err *err) WARN_UNUSED;
 /*
  * The texts as the shadertoy CLI 2.5 would have them: nothing is renamed or
  * set to zero. There are no tokens and no id, as nothing of it is kept.
  */
 void shader_plain(const struct variant *v, int p, const struct source *source,
-	struct shader *out);
+    struct shader *out);
 void shader_release(struct shader *s);
 /*
  * The source of pass p with its includes, as its dialect's macros decide
  * (source_expand). notes_inactive as there.
  */
-int shader_expand(struct tree *tree, const struct manifest *m, int p,
-	int notes_inactive, struct inputs *inputs, struct source *out,
-	struct err *err) WARN_UNUSED;
+int shader_expand(struct tree *tree, const struct manifest *m, int p, int notes_inactive,
+    struct inputs *inputs, struct source *out, struct err *err) WARN_UNUSED;
 /* "mainImage" and its like. */
 const char *shader_entry(enum pass_kind kind);
 /* 1 when a storage block, by the name GL has for it, is certainly readonly. */
@@ -97,8 +95,8 @@ int shader_is_readonly(const struct shader *s, const char *block);
  * front, unbound channels it names declared. #version
  * lines are left out: its reader writes its own.
  */
-void shader_portable(const struct manifest *m, int p,
-	const struct source *source, struct buf *out);
+void shader_portable(const struct manifest *m, int p, const struct source *source,
+    struct buf *out);
 
 /*
  * Maps a driver's log to the user's files: each "S:LINE" of the known forms
@@ -108,13 +106,13 @@ void shader_portable(const struct manifest *m, int p,
  * the first error. The message names the pass. Returns -1.
  */
 int shader_log(const struct manifest *m, int p, const struct source *source,
-	const struct shader *shader, const char *log, struct err *err);
+    const struct shader *shader, const char *log, struct err *err);
 /*
  * Makes err, the message of a fault in the text of source, one like those:
  * about a pass that does not compile, with file, line and the line itself.
  * Returns -1.
  */
 int shader_fault(const struct manifest *m, int p, const struct source *source,
-	int text_line, int column, struct err *err);
+    int text_line, int column, struct err *err);
 
 #endif

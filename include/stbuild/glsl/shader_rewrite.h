@@ -25,35 +25,35 @@
 #include "util/buf.h"
 
 #define REWRITE_PREFIX "stbw_"
-#define REWRITE_LINE_BASE 1000	/* generated text in front has fewer lines */
+#define REWRITE_LINE_BASE 1000 /* generated text in front has fewer lines */
 
 struct rewrite_options {
 	int is_essl;
-	int has_storage;	/* keeps "buffer", "shared", ... */
+	int has_storage; /* keeps "buffer", "shared", ... */
 };
 
 /* From here on, text has what was at another line and column. */
 struct rewrite_place {
-	uint32_t line, column;		/* of the result, from 1 */
-	uint32_t text_line, text_column;	/* of the user's text, from 1 */
+	uint32_t line, column;           /* of the result, from 1 */
+	uint32_t text_line, text_column; /* of the user's text, from 1 */
 };
 
 struct rewrite {
 	struct buf text;
 	/* Directives to stand behind #version, each behind its own #line. */
 	struct buf extensions;
-	struct buf zeros;	/* statements for globals: see shader_zero.h */
-	struct rewrite_place *place;	/* in order */
+	struct buf zeros;            /* statements for globals: see shader_zero.h */
+	struct rewrite_place *place; /* in order */
 	size_t nplace, place_cap;
 };
 
 /* The code of p, rewritten. */
-void shader_rewrite(const struct preprocess *p,
-	const struct rewrite_options *options, struct rewrite *out);
+void shader_rewrite(const struct preprocess *p, const struct rewrite_options *options,
+    struct rewrite *out);
 void rewrite_release(struct rewrite *r);
 /* From a place in the result to that in the user's text; column 0: none. */
-void rewrite_find_place(const struct rewrite_place *place, size_t nplace,
-	int *line, int *column);
+void rewrite_find_place(const struct rewrite_place *place, size_t nplace, int *line,
+    int *column);
 
 /* Only the #version lines go: for a document that others read. */
 void shader_drop_version(const struct glsl *g, struct buf *out);

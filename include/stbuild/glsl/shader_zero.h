@@ -29,8 +29,8 @@ struct edits;
  * statements gets those for globals that need some: the body of ZERO_FUNCTION,
  * to be called before everything else.
  */
-void shader_zero(const struct glsl *g, const struct map *renamed,
-	struct edits *edits, struct buf *statements);
+void shader_zero(const struct glsl *g, const struct map *renamed, struct edits *edits,
+    struct buf *statements);
 
 /* "float", "mat4x3", ...: the token's word when it is such a type, or null. */
 const char *shader_basic_type(const struct glsl *g, size_t token);

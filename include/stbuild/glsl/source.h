@@ -21,19 +21,19 @@
 #include "util/tree.h"
 
 struct source {
-	char *text;		/* expanded; starts with a #line directive */
+	char *text; /* expanded; starts with a #line directive */
 	size_t ntext;
-	char **file;		/* paths by source number; [0] is our own text */
+	char **file; /* paths by source number; [0] is our own text */
 	size_t nfile;
 };
 
 struct source_request {
 	const char *path;
-	const char *common;		/* expanded in front; or null */
+	const char *common; /* expanded in front; or null */
 	char *const *include_dir;
 	size_t ninclude_dir;
-	struct preprocess_options macros;	/* what conditions begin with */
-	int notes_inactive;	/* files that a branch not taken includes are inputs,
+	struct preprocess_options macros; /* what conditions begin with */
+	int notes_inactive; /* files that a branch not taken includes are inputs,
 				   if they are there: for who copies a project */
 };
 
@@ -42,15 +42,14 @@ struct source_request {
  * inputs (may be null). Faults are STATUS_INPUT and have their place.
  */
 int source_expand(struct tree *tree, const struct source_request *request,
-	struct inputs *inputs, struct source *out, struct err *err) WARN_UNUSED;
+    struct inputs *inputs, struct source *out, struct err *err) WARN_UNUSED;
 void source_release(struct source *s);
 
 /*
  * The file and line of a line of the expanded text (from 1): -1 when it is a
  * seam or beyond the end.
  */
-int source_place(const struct source *source, int text_line, int *file,
-	int *line);
+int source_place(const struct source *source, int text_line, int *file, int *line);
 /*
  * Line "line" (from 1) of file[file], for quoting: without its end, owned by
  * the caller; null when it is not there.

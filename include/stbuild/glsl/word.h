@@ -15,11 +15,11 @@ enum word_role { WORD_NONE, WORD_PLAIN, WORD_QUALIFIER, WORD_TYPE };
 
 struct word {
 	const char *text;
-	enum word_class essl, glsl;	/* in GLSL ES 3.00, in GLSL 4.30 */
+	enum word_class essl, glsl; /* in GLSL ES 3.00, in GLSL 4.30 */
 	enum word_role role;
 };
 
-extern const struct word words[];	/* sorted by text */
+extern const struct word words[]; /* sorted by text */
 extern const size_t nword;
 
 /* Index in words[]; nword when it is none. */

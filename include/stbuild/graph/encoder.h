@@ -16,7 +16,7 @@
 /* Changes whenever a field is added, dropped or means something else. */
 #define KEY_VERSION 4
 
-enum key_tag {			/* never renumbered */
+enum key_tag { /* never renumbered */
 	TAG_KEY_VERSION = 1,
 	TAG_WHAT = 2,
 	TAG_HEADER_VERSION = 4,
@@ -34,21 +34,19 @@ enum key_tag {			/* never renumbered */
 	TAG_ZERO = 24,
 	TAG_UNBOUND = 25,
 	TAG_NAME = 28,
-	TAG_OBJECT = 29
+	TAG_OBJECT = 29,
 };
 
 struct encoder {
-	struct buf bytes;	/* reset by encoder_begin */
+	struct buf bytes; /* reset by encoder_begin */
 };
 
 /* Starts a key: KEY_VERSION, then what it is the key of. */
 void encoder_begin(struct encoder *e, const char *what);
-void encoder_bytes(struct encoder *e, enum key_tag tag, const void *data,
-	size_t n);
+void encoder_bytes(struct encoder *e, enum key_tag tag, const void *data, size_t n);
 void encoder_string(struct encoder *e, enum key_tag tag, const char *s);
 void encoder_u64(struct encoder *e, enum key_tag tag, uint64_t v);
-void encoder_sha(struct encoder *e, enum key_tag tag,
-	const struct sha256 *sha);
+void encoder_sha(struct encoder *e, enum key_tag tag, const struct sha256 *sha);
 /* The hash of all fields since encoder_begin. */
 void encoder_end(struct encoder *e, struct sha256 *out);
 void encoder_release(struct encoder *e);

@@ -14,26 +14,26 @@
 #include "project/manifest.h"
 
 struct edge {
-	int from, to;		/* pass indices; "to" reads "from" */
+	int from, to; /* pass indices; "to" reads "from" */
 	int channel, output;
 	int is_previous;
 };
 
 struct graph {
-	const struct manifest *manifest;	/* borrowed */
+	const struct manifest *manifest; /* borrowed */
 	struct edge *edge;
 	size_t nedge;
-	int *order;		/* passes (no sound) in the order a frame runs:
+	int *order; /* passes (no sound) in the order a frame runs:
 				   topological over current edges, ties by
 				   manifest order */
 	size_t norder;
-	int *position;		/* a pass each: index in order[], -1 for sound */
-	int *is_reached;	/* a pass each: reaches the image by edges or
+	int *position;            /* a pass each: index in order[], -1 for sound */
+	int *is_reached;          /* a pass each: reaches the image by edges or
 				   shared storage */
-	int *has_previous_reader;	/* a pass each: some reached pass reads it */
-	unsigned *mips;		/* a pass each: bit k when a reached consumer
+	int *has_previous_reader; /* a pass each: some reached pass reads it */
+	unsigned *mips;           /* a pass each: bit k when a reached consumer
 				   samples output k with "mipmap" */
-	char **storage;		/* names of storage buffers, in manifest order */
+	char **storage;           /* names of storage buffers, in manifest order */
 	uint64_t *storage_size;
 	size_t nstorage;
 };
@@ -50,12 +50,12 @@ enum diagnostic_level { DIAGNOSTIC_WARNING, DIAGNOSTIC_ERROR };
 
 struct diagnostic {
 	enum diagnostic_level level;
-	const char *code;	/* "unreachable-pass" */
+	const char *code; /* "unreachable-pass" */
 	char *message;
-	int *pass;		/* passes it is about, in order */
+	int *pass; /* passes it is about, in order */
 	size_t npass;
-	char *file;		/* where, or null */
-	int line, column;	/* from 1; 0 when not known */
+	char *file;       /* where, or null */
+	int line, column; /* from 1; 0 when not known */
 };
 
 struct diagnostics {
@@ -71,11 +71,10 @@ struct diagnostics {
 void graph_diagnose(const struct graph *g, struct diagnostics *out);
 /* unused-uniform: used[] is a uniform each. */
 void diagnose_uniforms(const struct manifest *m, const int *used,
-	struct diagnostics *out);
+    struct diagnostics *out);
 /* Adds a warning without place; code is borrowed. Returns its index. */
-__attribute__((format(printf, 3, 4)))
-size_t diagnostics_add(struct diagnostics *d, const char *code,
-	const char *fmt, ...);
+__attribute__((format(printf, 3, 4))) size_t diagnostics_add(struct diagnostics *d,
+    const char *code, const char *fmt, ...);
 /* Adds a pass to those that an item is about. */
 void diagnostics_about(struct diagnostics *d, size_t item, int pass);
 void diagnostics_release(struct diagnostics *d);
@@ -83,7 +82,7 @@ void diagnostics_release(struct diagnostics *d);
 /* What lint has to know of a manifest: its uniforms, owned by the caller ... */
 struct lint_uniform *lint_uniforms(const struct manifest *m);
 /* ... and of pass p. uniform is borrowed. */
-void lint_facts_of(const struct manifest *m, int p,
-	const struct lint_uniform *uniform, struct lint_facts *out);
+void lint_facts_of(const struct manifest *m, int p, const struct lint_uniform *uniform,
+    struct lint_facts *out);
 
 #endif

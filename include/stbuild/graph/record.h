@@ -13,23 +13,22 @@
 
 struct record_pass {
 	char *name;
-	struct sha256 key;	/* of its node */
-	struct facts fixed;	/* facts_of_static */
-	struct facts recipe;	/* facts_of_node */
-	struct facts base;	/* of an earlier frame: records keep what differs */
+	struct sha256 key;   /* of its node */
+	struct facts fixed;  /* facts_of_static */
+	struct facts recipe; /* facts_of_node */
+	struct facts base;   /* of an earlier frame: records keep what differs */
 };
 
 struct record {
 	int frame;
 	int has_intermediates;
-	struct facts driver;	/* its identity */
-	struct facts settings;	/* tool, variant, and the manifest's leaves */
-	struct facts files;	/* hashes of sources and assets */
-	struct record_pass *pass;	/* those that reach the image, which is last */
+	struct facts driver;      /* its identity */
+	struct facts settings;    /* tool, variant, and the manifest's leaves */
+	struct facts files;       /* hashes of sources and assets */
+	struct record_pass *pass; /* those that reach the image, which is last */
 	size_t npass, cap;
 };
 
 void record_release(struct record *a);
-
 
 #endif

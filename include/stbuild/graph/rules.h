@@ -11,12 +11,12 @@ enum rule {
 #define RULE(name, text) RULE_##name,
 #include "graph/rules.def"
 #undef RULE
-	RULES
+	RULES,
 };
 
 struct rules {
-	const char *name;	/* "shadertoy 2.5"; null: ours */
-	unsigned has;		/* bit RULE_x */
+	const char *name; /* "shadertoy 2.5"; null: ours */
+	unsigned has;     /* bit RULE_x */
 };
 
 extern const struct rules rules_ours;

@@ -12,7 +12,7 @@ enum document {
 	DOCUMENT_SHADERTOY,
 	DOCUMENT_MANIFEST,
 	DOCUMENT_BUNDLE,
-	DOCUMENT_SHADER		/* a GLSL source with one of the site's entry points */
+	DOCUMENT_SHADER /* a GLSL source with one of the site's entry points */
 };
 
 /*
@@ -20,7 +20,7 @@ enum document {
  * path is for messages, which say what the file is instead of one of these.
  */
 int recognise(const char *path, const struct buf *bytes, enum document *out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 
 /*
  * A project of the shader at path: its pass is an image, a cubemap (with an
@@ -29,7 +29,7 @@ int recognise(const char *path, const struct buf *bytes, enum document *out,
  * warned about, since nothing says what to bind.
  */
 int bare_read(const char *path, const char *name, struct tree **out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 
 /*
  * Reads the project whose manifest is path in tree from: *out gets it as
@@ -38,6 +38,6 @@ int bare_read(const char *path, const char *name, struct tree **out,
  * tests' references those that are there. All faults are collected.
  */
 int project_read(struct tree *from, const char *path, struct tree **out,
-	struct errs *errs) WARN_UNUSED;
+    struct errs *errs) WARN_UNUSED;
 
 #endif

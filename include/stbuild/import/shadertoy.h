@@ -32,7 +32,7 @@
  * picture. An input whose kind is not known, or whose buffer is not in the
  * export, stays unbound. Each of these is warned about.
  */
-int shadertoy_read(const char *name, const char *text, size_t n,
-	const char *media_dir, struct tree **out, struct err *err) WARN_UNUSED;
+int shadertoy_read(const char *name, const char *text, size_t n, const char *media_dir,
+    struct tree **out, struct err *err) WARN_UNUSED;
 
 #endif

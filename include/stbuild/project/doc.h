@@ -16,31 +16,31 @@
 enum doc_kind {
 	DOC_NULL,
 	DOC_BOOL,
-	DOC_INTEGER,	/* fits 64 bits; the exact digits are in raw */
+	DOC_INTEGER, /* fits 64 bits; the exact digits are in raw */
 	DOC_FLOAT,
 	DOC_STRING,
-	DOC_DATE,	/* TOML's four date and time types; a string in the tree */
+	DOC_DATE, /* TOML's four date and time types; a string in the tree */
 	DOC_ARRAY,
-	DOC_TABLE
+	DOC_TABLE,
 };
 
 struct doc_mark {
 	const cJSON *item;
-	int line, column;		/* of the value, from 1; bytes */
-	int key_line, key_column;	/* of its key; 0 in arrays and at the root */
+	int line, column;         /* of the value, from 1; bytes */
+	int key_line, key_column; /* of its key; 0 in arrays and at the root */
 	enum doc_kind kind;
-	size_t raw, nraw;		/* the token as written, in text; containers: first byte */
+	size_t raw, nraw; /* the token as written, in text; containers: first byte */
 };
 
 struct doc {
-	char *name;		/* file name for messages */
-	char *text;		/* the bytes read, NUL-terminated */
+	char *name; /* file name for messages */
+	char *text; /* the bytes read, NUL-terminated */
 	size_t ntext;
 	cJSON *root;
-	struct doc_mark *mark;	/* in the order met, parents before children */
+	struct doc_mark *mark; /* in the order met, parents before children */
 	size_t nmark, cap;
-	size_t *slot;		/* hash table of marks by item: index + 1, or 0 */
-	size_t nslot;		/* a power of two */
+	size_t *slot; /* hash table of marks by item: index + 1, or 0 */
+	size_t nslot; /* a power of two */
 };
 
 /*
@@ -71,11 +71,11 @@ enum json_flags { JSON_PLAIN = 0, JSON_COMMENTS = 1 };
  * such, LIMIT_NESTING. Leading UTF-8 BOM is skipped. Faults are STATUS_INPUT
  * and have their place.
  */
-int json_read(const char *name, const char *text, size_t n,
-	enum json_flags flags, struct doc *out, struct err *err) WARN_UNUSED;
+int json_read(const char *name, const char *text, size_t n, enum json_flags flags,
+    struct doc *out, struct err *err) WARN_UNUSED;
 /* The same, when only the tree is wanted. */
 int json_parse(const char *name, const char *text, size_t n, cJSON **out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /*
  * Adds a tree as text for people: tabs, "key": value, an entry a line, what is
  * short and below the first level on one line; the last line ends, too.
@@ -87,6 +87,6 @@ void json_write(const cJSON *root, struct buf *out);
  * with an escape stands in the tree as in utf8.h. inf and nan are numbers.
  */
 int toml_read(const char *name, const char *text, size_t n, struct doc *out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 
 #endif

@@ -19,18 +19,17 @@
 #define IMAGE_DECODER "stbuild-image-2"
 
 struct image {
-	int width, height, depth;	/* of a face; depth 1 unless a volume */
-	int nface;			/* 6 for a cubemap, else 1 */
-	int channels;			/* 1 (volumes, channels = 1) or 4 */
-	int is_float;			/* float32 instead of u8 texels */
-	uint8_t *data;			/* faces, slices, rows, texels */
+	int width, height, depth; /* of a face; depth 1 unless a volume */
+	int nface;                /* 6 for a cubemap, else 1 */
+	int channels;             /* 1 (volumes, channels = 1) or 4 */
+	int is_float;             /* float32 instead of u8 texels */
+	uint8_t *data;            /* faces, slices, rows, texels */
 	size_t ndata;
 };
 
 /* Decodes a file's bytes as the asset says. name is for messages. */
-int image_decode(const struct asset *asset, const char *name,
-	const void *bytes, size_t n, struct image *out, struct err *err)
-	WARN_UNUSED;
+int image_decode(const struct asset *asset, const char *name, const void *bytes, size_t n,
+    struct image *out, struct err *err) WARN_UNUSED;
 void image_release(struct image *image);
 
 /*
@@ -41,7 +40,7 @@ void image_release(struct image *image);
 const char *image_content(const void *bytes, size_t n);
 
 /* Any PNG or JPEG to RGBA8, top row first. */
-int image_decode_rgba8(const char *name, const void *bytes, size_t n,
-	int *width, int *height, uint8_t **rgba, struct err *err) WARN_UNUSED;
+int image_decode_rgba8(const char *name, const void *bytes, size_t n, int *width,
+    int *height, uint8_t **rgba, struct err *err) WARN_UNUSED;
 
 #endif

@@ -24,7 +24,7 @@ enum pass_kind {
 	PASS_BUFFER,
 	PASS_CUBEMAP,
 	PASS_COMPUTE,
-	PASS_SOUND
+	PASS_SOUND,
 };
 
 /* Texel formats of outputs. RGBA8 is the image's target alone. */
@@ -43,7 +43,7 @@ enum input_kind {
 	INPUT_KEYBOARD,
 	INPUT_MUSIC,
 	INPUT_VIDEO,
-	INPUT_WEBCAM
+	INPUT_WEBCAM,
 };
 
 enum filter { FILTER_LINEAR, FILTER_NEAREST, FILTER_MIPMAP };
@@ -52,7 +52,7 @@ enum wrap { WRAP_REPEAT, WRAP_CLAMP };
 struct uniform {
 	char *name;
 	enum value_type type;
-	struct value value;		/* the default */
+	struct value value; /* the default */
 	int has_min, has_max, has_step;
 	struct value min, max;
 	double step;
@@ -61,93 +61,93 @@ struct uniform {
 struct asset {
 	char *name;
 	enum asset_kind kind;
-	char *path;			/* relative to the root */
-	int vflip;			/* rows turned at upload */
-	int channels;			/* 0: the file's; 1: reads (v,0,0,1) */
+	char *path;   /* relative to the root */
+	int vflip;    /* rows turned at upload */
+	int channels; /* 0: the file's; 1: reads (v,0,0,1) */
 };
 
 struct storage {
 	uint32_t binding;
 	char *name;
-	uint64_t size;			/* bytes, > 0 */
+	uint64_t size; /* bytes, > 0 */
 };
 
 struct input_ref {
-	int channel;			/* 0..15 */
+	int channel; /* 0..15 */
 	enum input_kind kind;
-	int pass, asset;		/* index, or -1 */
-	int output;			/* of the pass, from 0 */
+	int pass, asset; /* index, or -1 */
+	int output;      /* of the pass, from 0 */
 	int is_previous;
 	enum filter filter;
 	enum wrap wrap;
-	int line, column;		/* in the manifest */
+	int line, column; /* in the manifest */
 };
 
 struct pass {
 	char *name;
 	enum pass_kind kind;
-	char *source;			/* path relative to the root */
-	int width, height;		/* 0: the output's size */
-	enum format format;		/* RGBA16F for cubemap, RGBA8 for image */
+	char *source;       /* path relative to the root */
+	int width, height;  /* 0: the output's size */
+	enum format format; /* RGBA16F for cubemap, RGBA8 for image */
 	enum format extra_output[7];
 	int nextra_output;
 	int iterations;
 	int local_size[3];
-	double duration;		/* of a sound, seconds */
+	double duration; /* of a sound, seconds */
 	struct storage *storage;
 	size_t nstorage;
-	struct input_ref *input;	/* in manifest order */
+	struct input_ref *input; /* in manifest order */
 	size_t ninput;
-	int line, column;		/* in the manifest */
+	int line, column; /* in the manifest */
 };
 
 struct preset_pass {
-	int pass;			/* index */
-	int width, height;		/* 0: not set */
-	int iterations;			/* 0: not set */
-	int local_size[3];		/* [0] == 0: not set */
+	int pass;          /* index */
+	int width, height; /* 0: not set */
+	int iterations;    /* 0: not set */
+	int local_size[3]; /* [0] == 0: not set */
 };
 
 struct preset {
 	char *name;
-	double render_scale;		/* 1 when not given */
+	double render_scale; /* 1 when not given */
 	int has_render_scale;
 	struct preset_pass *pass;
 	size_t npass;
 };
 
-struct assignment {			/* of a "set" table */
-	int uniform;			/* index */
+struct assignment {  /* of a "set" table */
+	int uniform; /* index */
 	struct value value;
 };
 
-struct timeline_step {			/* values from this frame on */
+struct timeline_step { /* values from this frame on */
 	int frame;
 	struct assignment *set;
 	size_t nset;
 	int has_mouse, has_keys;
-	float mouse[4];			/* as iMouse reads */
-	uint8_t *key;			/* key codes that are down, 0..255 */
+	float mouse[4]; /* as iMouse reads */
+	uint8_t *key;   /* key codes that are down, 0..255 */
 	size_t nkey;
 };
 
-struct timeline {			/* steps sorted by frame, none twice */
+struct timeline { /* steps sorted by frame, none twice */
 	struct timeline_step *step;
 	size_t nstep;
 };
 
 struct trace {
 	char *name;
-	int *frame;			/* ascending, none twice, at least one */
+	int *frame; /* ascending, none twice, at least one */
 	size_t nframe;
-	int has_time;			/* frame[0] is that moment at its fps */
-	double time;			/* seconds */
-	char *preset;			/* or null */
-	int width, height;		/* 0: not set */
-	double fps;			/* 0: not set */
+	int has_time;      /* frame[0] is that moment at its fps */
+	double time;       /* seconds */
+	char *preset;      /* or null */
+	int width, height; /* 0: not set */
+	double fps;        /* 0: not set */
 	struct assignment *set;
 	size_t nset;
-	int has_timeline;		/* its own replaces the project's */
+	int has_timeline; /* its own replaces the project's */
 	struct timeline timeline;
 	int include_intermediates;
 	int line, column;
@@ -165,29 +165,28 @@ struct test_budget {
 
 /* The rows of metric.def. */
 enum metric {
-#define METRIC(name, word, key, is_higher_better, lowest, highest, text) \
-	METRIC_##name,
+#define METRIC(name, word, key, is_higher_better, lowest, highest, text) METRIC_##name,
 #include "project/metric.def"
 #undef METRIC
-	METRIC_COUNT
+	METRIC_COUNT,
 };
 
 struct test {
 	char *name;
-	int *frame;			/* sorted; from frame, time or frames; none: preview_time */
+	int *frame; /* sorted; from frame, time or frames; none: preview_time */
 	size_t nframe;
-	int (*size)[2];			/* in manifest order; none: the render size */
+	int (*size)[2]; /* in manifest order; none: the render size */
 	size_t nsize;
-	int pass;			/* index, or -1: the image */
-	char *reference;		/* path, or null */
-	int baseline;			/* the file of baselines decides */
+	int pass;        /* index, or -1: the image */
+	char *reference; /* path, or null */
+	int baseline;    /* the file of baselines decides */
 	double tolerance;
 	int has_tolerance, has_min_rmse;
 	double min_rmse;
 	int has_limit[METRIC_COUNT];
 	double limit[METRIC_COUNT];
-	int epsilon;			/* bytes that count as equal: METRIC_PIXELS */
-	char *mask;			/* picture of what counts: path, or null */
+	int epsilon; /* bytes that count as equal: METRIC_PIXELS */
+	char *mask;  /* picture of what counts: path, or null */
 	double raw_tolerance;
 	int has_mean_range;
 	double mean_range[2];
@@ -205,29 +204,29 @@ struct test {
 	int line, column;
 };
 
-struct driver_class {			/* of baselines */
+struct driver_class { /* of baselines */
 	char *name;
-	char *pattern;			/* for fnmatch, over GL_RENDERER */
+	char *pattern; /* for fnmatch, over GL_RENDERER */
 };
 
 enum checkpoint_mode { CHECKPOINT_AUTO, CHECKPOINT_OFF, CHECKPOINT_EVERY };
 
-struct date {			/* UTC */
-	int year, month, day;	/* month 1..12 */
+struct date {                 /* UTC */
+	int year, month, day; /* month 1..12 */
 	int hour, minute;
 	double second;
 };
 
 struct manifest {
-	char *path;			/* file name relative to the root */
-	struct sha256 sha;		/* of its bytes; zero when not from a file */
+	char *path;        /* file name relative to the root */
+	struct sha256 sha; /* of its bytes; zero when not from a file */
 	char *name, *author, *description, *source_url, *source_id;
 	int width, height;
 	double fps, preview_time;
 	struct date date;
 	char **include_dir;
 	size_t ninclude_dir;
-	char *common;			/* path or null */
+	char *common; /* path or null */
 	enum dialect dialect;
 	struct uniform *uniform;
 	size_t nuniform;
@@ -235,22 +234,22 @@ struct manifest {
 	size_t nasset;
 	struct pass *pass;
 	size_t npass;
-	int image;			/* index of the image pass */
+	int image; /* index of the image pass */
 	struct preset *preset;
 	size_t npreset;
 	struct timeline timeline;
-	struct trace *trace;		/* at least one: "default" when none is written */
+	struct trace *trace; /* at least one: "default" when none is written */
 	size_t ntrace;
-	int has_traces;			/* some were written */
+	int has_traces; /* some were written */
 	struct test *test;
 	size_t ntest;
-	struct driver_class *driver;	/* the first that fits counts */
+	struct driver_class *driver; /* the first that fits counts */
 	size_t ndriver;
-	uint64_t store_max_size;	/* bytes; 10 GiB */
-	double store_max_age_s;		/* 0: no limit */
+	uint64_t store_max_size; /* bytes; 10 GiB */
+	double store_max_age_s;  /* 0: no limit */
 	enum checkpoint_mode checkpoint;
 	int checkpoint_every;
-	char *store_remote;		/* or null */
+	char *store_remote; /* or null */
 };
 
 /*
@@ -267,10 +266,10 @@ int manifest_find(struct tree *tree, char **path, struct err *err) WARN_UNUSED;
  * and assets that are missing are faults.
  */
 int manifest_load(struct tree *tree, const char *path, struct inputs *inputs,
-	struct manifest *out, struct errs *errs) WARN_UNUSED;
+    struct manifest *out, struct errs *errs) WARN_UNUSED;
 /* The same from a document that was read already. Files are not looked at. */
 int manifest_from_doc(const struct doc *doc, enum dialect default_dialect,
-	struct manifest *out, struct errs *errs) WARN_UNUSED;
+    struct manifest *out, struct errs *errs) WARN_UNUSED;
 void manifest_release(struct manifest *m);
 
 /*
@@ -282,7 +281,7 @@ enum manifest_sections {
 	MANIFEST_TRACES = 2,
 	MANIFEST_TESTS = 4,
 	MANIFEST_STORE = 8,
-	MANIFEST_ALL = 15
+	MANIFEST_ALL = 15,
 };
 cJSON *manifest_to_json(const struct manifest *m, unsigned sections);
 
@@ -297,7 +296,7 @@ int manifest_preset(const struct manifest *m, const char *name);
 
 /* Enum names as the manifest spells them ("rgba32f", "buffer", "nearest"). */
 const char *format_name(enum format f);
-const char *format_document_name(enum format f);	/* as STTF does: "RGBA32F" */
+const char *format_document_name(enum format f); /* as STTF does: "RGBA32F" */
 const char *pass_kind_name(enum pass_kind k);
 const char *asset_kind_name(enum asset_kind k);
 const char *input_kind_name(enum input_kind k);
@@ -325,7 +324,7 @@ const char *uniform_builtin(size_t i);
  * Appends to *frame.
  */
 int frames_parse(const char *text, int **frame, size_t *nframe,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /* round(time x fps), halves away from zero. */
 int frame_of_time(double time, double fps);
 

@@ -17,13 +17,13 @@ enum value_type {
 	VALUE_BOOL,
 	VALUE_VEC2,
 	VALUE_VEC3,
-	VALUE_VEC4
+	VALUE_VEC4,
 };
 
 struct value {
 	enum value_type type;
-	double f[4];	/* floats; GL gets (float)f */
-	int i;		/* INT, and BOOL as 0 or 1 */
+	double f[4]; /* floats; GL gets (float)f */
+	int i;       /* INT, and BOOL as 0 or 1 */
 };
 
 /* "float", "vec2": as GLSL and the manifest spell it. */
@@ -36,10 +36,10 @@ int value_components(enum value_type type);
  * comma-separated. Only finite numbers. STATUS_INPUT otherwise.
  */
 int value_parse(const char *text, enum value_type type, struct value *out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /* From JSON: a number, a bool, or an array of as many numbers as components. */
-int value_from_json(const struct cJSON *json, enum value_type type,
-	struct value *out, struct err *err) WARN_UNUSED;
+int value_from_json(const struct cJSON *json, enum value_type type, struct value *out,
+    struct err *err) WARN_UNUSED;
 /* Owned by the caller. */
 struct cJSON *value_to_json(const struct value *value);
 /* "0.5", "true", "1, 0.5, 0": shortest digits that give the float back. */

@@ -21,7 +21,7 @@
  * the driver may hold up the call itself: so that a draw that takes too long
  * is the oldest one unfinished.
  */
-int draw_run(struct gl *gl, struct flight *f, const struct draw *draw,
-	const char *label, struct err *err) WARN_UNUSED;
+int draw_run(struct gl *gl, struct flight *f, const struct draw *draw, const char *label,
+    struct err *err) WARN_UNUSED;
 
 #endif

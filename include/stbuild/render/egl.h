@@ -17,12 +17,12 @@
 struct egl {
 	EGLDisplay display;
 	EGLContext context;
-	EGLSurface surface;	/* 1x1 pbuffer, or EGL_NO_SURFACE */
-	struct buf device;	/* what was taken, in words */
-	struct buf log;		/* what was tried and how it went, a line each */
-	int is_software_device;	/* the device says so itself */
-	int is_robust;		/* robust access was granted */
-	int is_mesa;		/* EGL_VENDOR says so; for the log alone */
+	EGLSurface surface;     /* 1x1 pbuffer, or EGL_NO_SURFACE */
+	struct buf device;      /* what was taken, in words */
+	struct buf log;         /* what was tried and how it went, a line each */
+	int is_software_device; /* the device says so itself */
+	int is_robust;          /* robust access was granted */
+	int is_mesa;            /* EGL_VENDOR says so; for the log alone */
 };
 
 /*

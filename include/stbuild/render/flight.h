@@ -20,18 +20,18 @@
 #include "render/stream.h"
 #include "render/texture.h"
 
-#define FLIGHT_MAX 64			/* commands */
-#define FLIGHT_MAX_READS 8		/* of them read-backs */
+#define FLIGHT_MAX 64                      /* commands */
+#define FLIGHT_MAX_READS 8                 /* of them read-backs */
 #define FLIGHT_MAX_READ_BYTES (256u << 20) /* together, unless it is one alone */
 
 struct flight_item {
 	GLsync fence;
 	uint64_t tag;
 	int has_query;
-	long long start_ns;	/* of the call, by our clock */
-	int pbo;		/* index; -1 for a draw */
+	long long start_ns; /* of the call, by our clock */
+	int pbo;            /* index; -1 for a draw */
 	uint32_t slab;
-	void *to;		/* the slab's bytes */
+	void *to; /* the slab's bytes */
 	size_t n;
 };
 
@@ -39,22 +39,21 @@ struct flight {
 	struct gl *gl;
 	struct stream *stream;
 	int use_pbo;
-	struct flight_item item[FLIGHT_MAX];	/* a ring */
-	GLuint query[FLIGHT_MAX];		/* of the same place */
+	struct flight_item item[FLIGHT_MAX]; /* a ring */
+	GLuint query[FLIGHT_MAX];            /* of the same place */
 	unsigned first, n;
 	struct {
 		GLuint name;
-		size_t size;			/* allocated */
+		size_t size; /* allocated */
 		int is_busy;
 	} pbo[FLIGHT_MAX_READS];
-	size_t read_bytes;			/* in flight */
-	int has_query;				/* the draw being issued */
-	long long start_ns;			/* and when it began */
-	long long retired_ns;			/* when the last one was seen finished */
+	size_t read_bytes;    /* in flight */
+	int has_query;        /* the draw being issued */
+	long long start_ns;   /* and when it began */
+	long long retired_ns; /* when the last one was seen finished */
 };
 
-void flight_init(struct flight *f, struct gl *gl, struct stream *stream,
-	int use_pbo);
+void flight_init(struct flight *f, struct gl *gl, struct stream *stream, int use_pbo);
 void flight_release(struct flight *f);
 
 /*
@@ -65,11 +64,10 @@ int flight_begin(struct flight *f, int use_query, struct err *err) WARN_UNUSED;
 int flight_end(struct flight *f, uint64_t tag, struct err *err) WARN_UNUSED;
 
 /* The slab has room for the texture, for n bytes of the buffer. */
-int flight_read_texture(struct flight *f, const struct texture *t,
-	uint32_t slab, void *to, uint64_t tag, struct err *err) WARN_UNUSED;
-int flight_read_buffer(struct flight *f, const struct buffer *b,
-	uint32_t slab, void *to, uint64_t n, uint64_t tag, struct err *err)
-	WARN_UNUSED;
+int flight_read_texture(struct flight *f, const struct texture *t, uint32_t slab,
+    void *to, uint64_t tag, struct err *err) WARN_UNUSED;
+int flight_read_buffer(struct flight *f, const struct buffer *b, uint32_t slab, void *to,
+    uint64_t n, uint64_t tag, struct err *err) WARN_UNUSED;
 
 /* Reports what is finished, waiting up to wait_ns for the oldest. */
 int flight_poll(struct flight *f, uint64_t wait_ns, struct err *err) WARN_UNUSED;

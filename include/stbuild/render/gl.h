@@ -17,25 +17,25 @@ struct program;
 struct texture;
 
 struct gl {
-	int version;			/* 450, 430 or 410 */
+	int version; /* 450, 430 or 410 */
 	int has_es3;
-	int has_compute;		/* and shader storage */
+	int has_compute; /* and shader storage */
 	int has_clear_texture, has_clear_buffer, has_copy_image;
 	int has_debug, has_reset_status, has_timer;
 	int is_software;
 	int max_texture_size, max_3d_size, max_cube_size;
 	int max_storage_bindings, max_image_units, max_draw_buffers;
-	int max_units;			/* of textures in a fragment shader */
+	int max_units; /* of textures in a fragment shader */
 	uint64_t max_storage_bytes;
 
-	struct texture **texture;	/* by id; null where there is none */
+	struct texture **texture; /* by id; null where there is none */
 	struct buffer **buffer;
 	struct program **program;
 	size_t ntexture, nbuffer, nprogram;
 
-	GLuint vao;			/* without attributes, always bound */
-	GLuint sampler[3][2];		/* [enum filter][enum wrap] */
-	GLuint unbound[3];		/* [enum texture_kind], (0,0,0,1) */
+	GLuint vao;           /* without attributes, always bound */
+	GLuint sampler[3][2]; /* [enum filter][enum wrap] */
+	GLuint unbound[3];    /* [enum texture_kind], (0,0,0,1) */
 };
 
 /*
@@ -50,9 +50,8 @@ void gl_release(struct gl *gl);
  * named with the function and what it worked on. Running out of memory and a
  * lost context say so.
  */
-__attribute__((format(printf, 4, 5)))
-int gl_check(struct gl *gl, struct err *err, const char *function,
-	const char *fmt, ...) WARN_UNUSED;
+__attribute__((format(printf, 4, 5))) int gl_check(struct gl *gl, struct err *err,
+    const char *function, const char *fmt, ...) WARN_UNUSED;
 
 /* A group in the driver's debug stream, where there is one. */
 void gl_push_group(struct gl *gl, const char *label);

@@ -37,7 +37,7 @@ void identity_maps(struct lines *out);
  * cannot be read is an error: it says nothing about the driver.
  */
 int identity_libraries(const struct lines *before, const struct lines *after,
-	struct lines *out, struct err *err) WARN_UNUSED;
+    struct lines *out, struct err *err) WARN_UNUSED;
 
 /*
  * "cpu.model NAME" and "cpu.features HASH": what decides over the code that a

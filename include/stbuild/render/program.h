@@ -17,17 +17,17 @@ struct program_uniform {
 struct program {
 	GLuint name;
 	int is_compute;
-	int was_drawn;		/* drivers translate more at the first draw */
-	struct map by_name;	/* index into uniform */
+	int was_drawn;      /* drivers translate more at the first draw */
+	struct map by_name; /* index into uniform */
 	struct program_uniform *uniform;
 	size_t nuniform, uniform_cap;
 	struct {
 		int is_used;
-		enum texture_kind kind;	/* of the sampler */
+		enum texture_kind kind; /* of the sampler */
 	} channel[LIMIT_CHANNELS];
-	GLint iteration;	/* location of iIteration, or -1 */
-	GLint face;		/* location of stb_face, or -1 */
-	uint32_t *block;	/* bindings of active shader storage */
+	GLint iteration; /* location of iIteration, or -1 */
+	GLint face;      /* location of stb_face, or -1 */
+	uint32_t *block; /* bindings of active shader storage */
 	size_t nblock;
 };
 
@@ -38,8 +38,8 @@ struct program *program_get(struct gl *gl, uint32_t id, struct err *err);
  * trouble of GL itself.
  */
 int program_new(struct gl *gl, uint32_t id, const char *vertex, size_t nvertex,
-	const char *stage, size_t nstage, struct compile_result *out,
-	struct err *err) WARN_UNUSED;
+    const char *stage, size_t nstage, struct compile_result *out,
+    struct err *err) WARN_UNUSED;
 void program_free(struct gl *gl, uint32_t id);
 
 /* Sets a uniform of the program in use; unknown names and other types are left. */

@@ -17,24 +17,23 @@
 #include "render/worker.h"
 
 #define SOUND_WIDTH 512
-#define SOUND_CHUNK (512 * SOUND_WIDTH)	/* samples: 5.9 s, as on the site */
+#define SOUND_CHUNK (512 * SOUND_WIDTH) /* samples: 5.9 s, as on the site */
 
 struct sound_hooks {
 	void *data;
 	/* Decoded asset, borrowed. */
-	int (*image)(void *data, int asset, const struct image **out,
-		struct err *err);
+	int (*image)(void *data, int asset, const struct image **out, struct err *err);
 	/* n pairs (left, right) of a chunk: those below the length. */
-	int (*take)(void *data, int chunk, const float *sample, size_t n,
-		struct err *err);
+	int (
+	    *take)(void *data, int chunk, const float *sample, size_t n, struct err *err);
 };
 
-struct sound {				/* all borrowed */
+struct sound { /* all borrowed */
 	const struct scene *scene;
 	int pass;
 	const struct reflection *reflection;
-	uint32_t program;		/* in the worker */
-	int nsample;			/* the length */
+	uint32_t program; /* in the worker */
+	int nsample;      /* the length */
 };
 
 /*
@@ -43,7 +42,7 @@ struct sound {				/* all borrowed */
  * (events that wait are thrown away), and afterwards unless it died.
  */
 int sound_draw(struct worker *w, const struct sound *sound, const int *chunk,
-	size_t nchunk, const struct sound_hooks *hooks, uint64_t *gpu_ns,
-	struct err *err) WARN_UNUSED;
+    size_t nchunk, const struct sound_hooks *hooks, uint64_t *gpu_ns,
+    struct err *err) WARN_UNUSED;
 
 #endif

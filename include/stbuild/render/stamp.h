@@ -19,9 +19,8 @@ struct buf;
  * files of options, the environment that drivers read, and the device option.
  * Its hash is the stamp.
  */
-void stamp_text(char *const *mapped, size_t nmapped, const char *device,
-	struct buf *out);
+void stamp_text(char *const *mapped, size_t nmapped, const char *device, struct buf *out);
 void stamp_of(char *const *mapped, size_t nmapped, const char *device,
-	struct sha256 *out);
+    struct sha256 *out);
 
 #endif

@@ -29,8 +29,8 @@ struct sweep_hooks {
 	 * A product has arrived: wanted, or of a checkpoint. The slab is the caller's until it puts
 	 * it back (worker_slab_put).
 	 */
-	int (*take)(void *data, const struct sha256 *key, int index,
-		uint32_t node, struct slab *slab, struct err *err);
+	int (*take)(void *data, const struct sha256 *key, int index, uint32_t node,
+	    struct slab *slab, struct err *err);
 	/*
 	 * 1 when the sweep may go on behind a wanted node that is drawn and
 	 * being read: 0 while what arrives may change the plan.
@@ -42,25 +42,23 @@ struct sweep_hooks {
 	 */
 	int (*checkpoint)(void *data, int t, uint64_t nbytes);
 	/* A node was drawn. */
-	int (*drew)(void *data, uint32_t node, uint64_t gpu_ns,
-		struct err *err);
+	int (*drew)(void *data, uint32_t node, uint64_t gpu_ns, struct err *err);
 	/* Loads pass p's program into the worker, if it is not; gives its id. */
-	int (*program)(void *data, struct worker *w, int p, uint32_t *id,
-		struct err *err);
+	int (
+	    *program)(void *data, struct worker *w, int p, uint32_t *id, struct err *err);
 	/* Decoded asset, borrowed. */
-	int (*image)(void *data, int asset, const struct image **out,
-		struct err *err);
+	int (*image)(void *data, int asset, const struct image **out, struct err *err);
 };
 
 enum sweep_state {
-	SWEEP_BUSY,	/* waits for the worker, or for slabs to come back */
-	SWEEP_DONE,	/* all was drawn and has arrived */
-	SWEEP_MISS,	/* a stored product was missing or torn */
-	SWEEP_FAILED	/* err; sweep_fault names the node */
+	SWEEP_BUSY,  /* waits for the worker, or for slabs to come back */
+	SWEEP_DONE,  /* all was drawn and has arrived */
+	SWEEP_MISS,  /* a stored product was missing or torn */
+	SWEEP_FAILED /* err; sweep_fault names the node */
 };
 
 struct sweep *sweep_new(const struct plan *plan, struct worker *worker,
-	const struct sweep_hooks *hooks);
+    const struct sweep_hooks *hooks);
 void sweep_free(struct sweep *s);
 /*
  * Draws nothing more, and reads back what is drawn and was still to be used;

@@ -7,9 +7,9 @@
 #include "render/worker.h"
 
 struct framebuffer {
-	uint32_t target[8];	/* texture ids */
+	uint32_t target[8]; /* texture ids */
 	int ntarget;
-	int face;		/* of a cubemap; 0 otherwise */
+	int face; /* of a cubemap; 0 otherwise */
 	GLuint name;
 };
 
@@ -17,7 +17,7 @@ struct texture {
 	GLuint name;
 	struct texture_desc desc;
 	int nlevel;
-	struct framebuffer *fb;	/* those whose first target this is */
+	struct framebuffer *fb; /* those whose first target this is */
 	size_t nfb, fb_cap;
 };
 
@@ -38,13 +38,12 @@ char *texture_words(const struct texture_desc *desc);
 struct texture *texture_get(struct gl *gl, uint32_t id, struct err *err);
 /* Refuses sizes that the context has not. */
 int texture_new(struct gl *gl, uint32_t id, const struct texture_desc *desc,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /* n is at least texture_bytes. */
 int texture_upload(struct gl *gl, uint32_t id, const void *data, size_t n,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 int texture_clear(struct gl *gl, uint32_t id, struct err *err) WARN_UNUSED;
-int texture_copy(struct gl *gl, uint32_t dst, uint32_t src, struct err *err)
-	WARN_UNUSED;
+int texture_copy(struct gl *gl, uint32_t dst, uint32_t src, struct err *err) WARN_UNUSED;
 int texture_mips(struct gl *gl, uint32_t id, struct err *err) WARN_UNUSED;
 void texture_free(struct gl *gl, uint32_t id);
 
@@ -55,7 +54,7 @@ void texture_free(struct gl *gl, uint32_t id);
 void texture_get_image(const struct texture *t, void *to);
 
 /* The framebuffer with these targets, made when there is none yet. */
-int texture_framebuffer(struct gl *gl, const uint32_t *target, int ntarget,
-	int face, GLuint *out, struct err *err) WARN_UNUSED;
+int texture_framebuffer(struct gl *gl, const uint32_t *target, int ntarget, int face,
+    GLuint *out, struct err *err) WARN_UNUSED;
 
 #endif

@@ -9,12 +9,12 @@
  */
 
 struct gc_options {
-	uint64_t max_bytes;	/* of objects; 0: no limit */
-	double max_age_s;	/* since last use; 0: no limit */
+	uint64_t max_bytes; /* of objects; 0: no limit */
+	double max_age_s;   /* since last use; 0: no limit */
 	/* Objects that must stay; may be null. */
 	int (*is_kept)(void *data, const struct sha256 *object);
 	void *data;
-	double time_limit_s;	/* stops early, the rest is for the next time; 0: none */
+	double time_limit_s; /* stops early, the rest is for the next time; 0: none */
 	int dry_run;
 };
 
@@ -30,15 +30,15 @@ int gc_size(struct store *s, uint64_t *out, struct err *err) WARN_UNUSED;
  * without a time limit, object files that no row names (they count as removed)
  * and rows that lead nowhere and are older than half a year or max_age_s.
  */
-int gc_run(struct store *s, const struct gc_options *options,
-	struct gc_result *out, struct err *err) WARN_UNUSED;
+int gc_run(struct store *s, const struct gc_options *options, struct gc_result *out,
+    struct err *err) WARN_UNUSED;
 
 struct fsck_result {
-	uint64_t nobject;	/* files */
-	uint64_t ntorn;		/* of them, with other bytes than their name says */
-	uint64_t nmissing;	/* rows without a file */
-	uint64_t norphan;	/* files without a row: no damage, only waste */
-	uint64_t nbad_row;	/* damage in the database */
+	uint64_t nobject;  /* files */
+	uint64_t ntorn;    /* of them, with other bytes than their name says */
+	uint64_t nmissing; /* rows without a file */
+	uint64_t norphan;  /* files without a row: no damage, only waste */
+	uint64_t nbad_row; /* damage in the database */
 };
 
 /*
@@ -48,6 +48,6 @@ struct fsck_result {
  * and a new one takes over the history and bundles that can be read.
  */
 int fsck_run(struct store *s, int repair, struct fsck_result *out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 
 #endif

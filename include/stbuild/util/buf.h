@@ -11,12 +11,15 @@
 #include <stdarg.h>
 
 struct buf {
-	char *data;	/* owned; null while nothing was ever added */
-	size_t len;	/* bytes in use, without the NUL */
-	size_t cap;	/* bytes allocated */
+	char *data; /* owned; null while nothing was ever added */
+	size_t len; /* bytes in use, without the NUL */
+	size_t cap; /* bytes allocated */
 };
 
-#define BUF_INIT { NULL, 0, 0 }
+#define BUF_INIT \
+	{ \
+		NULL, 0, 0 \
+	}
 
 void buf_release(struct buf *buf);
 /* Empties the buffer, keeping its memory. */
@@ -26,10 +29,10 @@ char *buf_reserve(struct buf *buf, size_t n);
 void buf_add(struct buf *buf, const void *data, size_t n);
 void buf_addstr(struct buf *buf, const char *s);
 void buf_addch(struct buf *buf, char c);
-__attribute__((format(printf, 2, 3)))
-void buf_addf(struct buf *buf, const char *fmt, ...);
-__attribute__((format(printf, 2, 0)))
-void buf_vaddf(struct buf *buf, const char *fmt, va_list ap);
+__attribute__((format(printf, 2, 3))) void buf_addf(struct buf *buf, const char *fmt,
+    ...);
+__attribute__((format(printf, 2, 0))) void buf_vaddf(struct buf *buf, const char *fmt,
+    va_list ap);
 /* Little-endian integers, as the file formats want them. */
 void buf_u32le(struct buf *buf, uint32_t v);
 void buf_u64le(struct buf *buf, uint64_t v);

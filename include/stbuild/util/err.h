@@ -14,47 +14,48 @@
 /* Exit statuses: stbuild(1), EXIT STATUS. */
 enum status {
 	STATUS_OK = 0,
-	STATUS_FAILED = 1,	/* a target failed, pictures differ, stale */
-	STATUS_INPUT = 2,	/* command line, manifest, input documents */
-	STATUS_MACHINE = 3,	/* no EGL, lock, disk, memory */
+	STATUS_FAILED = 1,  /* a target failed, pictures differ, stale */
+	STATUS_INPUT = 2,   /* command line, manifest, input documents */
+	STATUS_MACHINE = 3, /* no EGL, lock, disk, memory */
 	/* Under --bisect, as git bisect run reads them. */
-	STATUS_BISECT_SKIP = 125,	/* cannot be judged */
-	STATUS_BISECT_STOP = 129	/* command line, machine */
+	STATUS_BISECT_SKIP = 125, /* cannot be judged */
+	STATUS_BISECT_STOP = 129  /* command line, machine */
 };
 
 /* What a report tells a shader's faults apart by. */
 enum err_kind {
 	ERR_OTHER,
-	ERR_COMPILE,		/* it does not compile or link */
-	ERR_TIMEOUT,		/* it took longer than it may */
-	ERR_CRASH,		/* it took the driver down */
-	ERR_MEMORY		/* it needs more memory than there is */
+	ERR_COMPILE, /* it does not compile or link */
+	ERR_TIMEOUT, /* it took longer than it may */
+	ERR_CRASH,   /* it took the driver down */
+	ERR_MEMORY   /* it needs more memory than there is */
 };
 
 struct err {
-	char *message;		/* owned; null while there is no error */
-	enum status status;	/* what the process exits with */
-	char *file;		/* owned; file at fault, or null */
-	int line, column;	/* from 1; 0 when not known */
-	char *key;		/* owned; key path ("pass[1].source"), or null */
-	enum err_kind kind;	/* set behind the cause; err_set clears it */
+	char *message;      /* owned; null while there is no error */
+	enum status status; /* what the process exits with */
+	char *file;         /* owned; file at fault, or null */
+	int line, column;   /* from 1; 0 when not known */
+	char *key;          /* owned; key path ("pass[1].source"), or null */
+	enum err_kind kind; /* set behind the cause; err_set clears it */
 };
 
-#define ERR_INIT { NULL, STATUS_OK, NULL, 0, 0, NULL, ERR_OTHER }
+#define ERR_INIT \
+	{ \
+		NULL, STATUS_OK, NULL, 0, 0, NULL, ERR_OTHER \
+	}
 #define WARN_UNUSED __attribute__((warn_unused_result))
 
 /* Sets the cause. An error that is set already is replaced. Returns -1. */
-__attribute__((format(printf, 3, 4)))
-int err_set(struct err *err, enum status status, const char *fmt, ...);
+__attribute__((format(printf, 3, 4))) int err_set(struct err *err, enum status status,
+    const char *fmt, ...);
 /* The same with strerror(errno) after the text. Returns -1. */
-__attribute__((format(printf, 3, 4)))
-int err_errno(struct err *err, enum status status, const char *fmt, ...);
+__attribute__((format(printf, 3, 4))) int err_errno(struct err *err, enum status status,
+    const char *fmt, ...);
 /* Adds the place. file and key are copied, null leaves what is there. */
-void err_place(struct err *err, const char *file, int line, int column,
-	const char *key);
+void err_place(struct err *err, const char *file, int line, int column, const char *key);
 /* Adds ", <text>" to the message. Returns -1. */
-__attribute__((format(printf, 2, 3)))
-int err_wrap(struct err *err, const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) int err_wrap(struct err *err, const char *fmt, ...);
 /* dst becomes the same as src, which stays. Returns -1. */
 int err_copy(struct err *dst, const struct err *src);
 /* Moves src into dst; src is empty afterwards. */
@@ -69,12 +70,14 @@ struct errs {
 	struct err *err;
 	size_t nerr, cap;
 };
-#define ERRS_INIT { NULL, 0, 0 }
+#define ERRS_INIT \
+	{ \
+		NULL, 0, 0 \
+	}
 
 /* Appends an error with its place. */
-__attribute__((format(printf, 7, 8)))
-void errs_add(struct errs *errs, enum status status, const char *file,
-	int line, int column, const char *key, const char *fmt, ...);
+__attribute__((format(printf, 7, 8))) void errs_add(struct errs *errs, enum status status,
+    const char *file, int line, int column, const char *key, const char *fmt, ...);
 /* Moves one error to the end of the list. */
 void errs_take(struct errs *errs, struct err *err);
 void errs_release(struct errs *errs);

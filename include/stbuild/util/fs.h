@@ -40,11 +40,10 @@ int fs_stamp_equal(const struct fs_stamp *a, const struct fs_stamp *b);
  * Appends the file to buf. More than max bytes is an error that names the
  * limit. A missing file is STATUS_INPUT, other trouble STATUS_MACHINE.
  */
-int fs_read(const char *path, size_t max, struct buf *buf, struct err *err)
-	WARN_UNUSED;
+int fs_read(const char *path, size_t max, struct buf *buf, struct err *err) WARN_UNUSED;
 /* Writes path anew: aside, then rename; fsync'ed first when durable. */
 int fs_write(const char *path, const void *data, size_t n, int durable,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /*
  * The same in pieces: after fs_begin comes one fs_end, which puts the file in
  * its place, or one fs_abandon, which removes what was written.
@@ -53,15 +52,13 @@ struct fs_writer {
 	int fd;
 	char *path, *aside;
 };
-int fs_begin(const char *path, struct fs_writer *out, struct err *err)
-	WARN_UNUSED;
-int fs_add(struct fs_writer *w, const void *data, size_t n, struct err *err)
-	WARN_UNUSED;
+int fs_begin(const char *path, struct fs_writer *out, struct err *err) WARN_UNUSED;
+int fs_add(struct fs_writer *w, const void *data, size_t n, struct err *err) WARN_UNUSED;
 int fs_end(struct fs_writer *w, int durable, struct err *err) WARN_UNUSED;
 void fs_abandon(struct fs_writer *w);
 /* SHA-256 of the file's bytes, streamed. size may be null. */
 int fs_hash(const char *path, struct sha256 *out, uint64_t *size,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /* Creates the folder and its parents; existing ones are fine. */
 int fs_mkdirs(const char *path, struct err *err) WARN_UNUSED;
 /* Removes the file or folder, links not followed; absent is fine. */
@@ -73,15 +70,13 @@ int fs_remove(const char *path, struct err *err) WARN_UNUSED;
  */
 int fs_set_aside(const char *path, char **aside, struct err *err) WARN_UNUSED;
 /* Copies a file by reflink where the file system can, else its bytes. */
-int fs_copy(const char *from, const char *to, int durable, struct err *err)
-	WARN_UNUSED;
+int fs_copy(const char *from, const char *to, int durable, struct err *err) WARN_UNUSED;
 /*
  * Puts the folder or file at "from" in the place of "to", atomically where the
  * system can (renameat2 RENAME_EXCHANGE), else by two renames; what stood at
  * "to" is removed afterwards. "to" may be absent.
  */
-int fs_exchange(const char *from, const char *to, struct err *err)
-	WARN_UNUSED;
+int fs_exchange(const char *from, const char *to, struct err *err) WARN_UNUSED;
 /* fsync of a folder's entry list. Failure is ignored where unsupported. */
 int fs_sync_dir(const char *path, struct err *err) WARN_UNUSED;
 

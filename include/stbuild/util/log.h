@@ -7,23 +7,22 @@
  */
 
 enum log_level {
-	LOG_QUIET,	/* -q: warnings only */
+	LOG_QUIET, /* -q: warnings only */
 	LOG_NORMAL,
-	LOG_VERBOSE	/* -v */
+	LOG_VERBOSE /* -v */
 };
 
 void log_set_level(enum log_level level);
 /* Called before each line goes out; null for none. */
 void log_set_hook(void (*before_line)(void *), void *data);
 
-__attribute__((format(printf, 1, 2)))
-void log_warn(const char *fmt, ...);	/* "stbuild: warning: ..." always */
-__attribute__((format(printf, 1, 2)))
-void log_info(const char *fmt, ...);	/* at LOG_NORMAL and above */
-__attribute__((format(printf, 1, 2)))
-void log_verbose(const char *fmt, ...);	/* at LOG_VERBOSE */
+__attribute__((format(printf, 1, 2))) void log_warn(const char *fmt,
+    ...); /* "stbuild: warning: ..." always */
+__attribute__((format(printf, 1, 2))) void log_info(const char *fmt,
+    ...); /* at LOG_NORMAL and above */
+__attribute__((format(printf, 1, 2))) void log_verbose(const char *fmt,
+    ...); /* at LOG_VERBOSE */
 /* "stbuild: ..." whatever the level. */
-__attribute__((format(printf, 1, 2)))
-void log_error(const char *fmt, ...);
+__attribute__((format(printf, 1, 2))) void log_error(const char *fmt, ...);
 
 #endif

@@ -10,20 +10,23 @@
 #include <stdint.h>
 
 struct map_entry {
-	void *key;	/* owned copy, NUL-terminated behind len */
+	void *key; /* owned copy, NUL-terminated behind len */
 	size_t len;
 	size_t value;
 	uint64_t hash;
 };
 
 struct map {
-	struct map_entry *entry;	/* in the order of first insertion */
+	struct map_entry *entry; /* in the order of first insertion */
 	size_t nentry, cap;
-	size_t *slot;			/* open addressing; index + 1, 0 empty */
-	size_t nslot;			/* a power of two */
+	size_t *slot; /* open addressing; index + 1, 0 empty */
+	size_t nslot; /* a power of two */
 };
 
-#define MAP_INIT { NULL, 0, 0, NULL, 0 }
+#define MAP_INIT \
+	{ \
+		NULL, 0, 0, NULL, 0 \
+	}
 #define MAP_NONE ((size_t)-1)
 
 void map_release(struct map *map);

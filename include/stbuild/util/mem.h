@@ -13,8 +13,8 @@
 
 /* A broken invariant of ours: says where, and aborts. Never a user's fault. */
 #define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
-__attribute__((noreturn, format(printf, 3, 4)))
-void bug_at(const char *file, int line, const char *fmt, ...);
+__attribute__((noreturn, format(printf, 3, 4))) void bug_at(const char *file, int line,
+    const char *fmt, ...);
 
 void *xmalloc(size_t size);
 /* n zeroed elements of the given size. */
@@ -26,8 +26,7 @@ char *xstrdup(const char *s);
 /* A NUL-terminated copy of the n bytes at s. */
 char *xstrndup(const char *s, size_t n);
 void *xmemdup(const void *p, size_t n);
-__attribute__((format(printf, 1, 2)))
-char *xasprintf(const char *fmt, ...);
+__attribute__((format(printf, 1, 2))) char *xasprintf(const char *fmt, ...);
 
 /*
  * Makes room for one more element in a growing array: p holds n elements, *cap

@@ -11,9 +11,9 @@
 struct pool;
 
 struct pool_job {
-	void (*run)(struct pool_job *job);	/* on a thread */
-	void *data;				/* the owner's */
-	struct pool_job *next;			/* the pool's */
+	void (*run)(struct pool_job *job); /* on a thread */
+	void *data;                        /* the owner's */
+	struct pool_job *next;             /* the pool's */
 };
 
 /* n threads, at least 1. */

@@ -19,7 +19,7 @@ const char *proc_self(void);
  * kept. *fd is the parent's end, close-on-exec.
  */
 int proc_spawn(const char *const argv[], pid_t *pid, int *fd,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /* Kills (SIGKILL) and reaps a child; pid <= 0 is ignored. */
 void proc_kill(pid_t pid);
 /* Waits for the end of a child; "exit status 3", "signal 11 (SIGSEGV)". */

@@ -14,7 +14,7 @@ struct sha256 {
 
 /* A running hash. Zeroed is not started; final and release end it. */
 struct sha256_ctx {
-	void *md;	/* EVP_MD_CTX */
+	void *md; /* EVP_MD_CTX */
 };
 
 void sha256_init(struct sha256_ctx *ctx);

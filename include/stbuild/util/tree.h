@@ -24,8 +24,8 @@ enum tree_kind {
 	TREE_ABSENT,
 	TREE_FILE,
 	TREE_FOLDER,
-	TREE_OUTSIDE,	/* exists, but resolves outside the root */
-	TREE_OTHER	/* device, socket, submodule, unresolvable link, LFS pointer */
+	TREE_OUTSIDE, /* exists, but resolves outside the root */
+	TREE_OTHER    /* device, socket, submodule, unresolvable link, LFS pointer */
 };
 
 struct tree_ops {
@@ -35,63 +35,60 @@ struct tree_ops {
 	 * ("" for the root). For TREE_OTHER it is null or says in words what
 	 * stands there ("a submodule"). Else null. -1 only for I/O trouble.
 	 */
-	int (*lookup)(struct tree *tree, const char *path,
-		enum tree_kind *kind, char **resolved, struct err *err);
+	int (*lookup)(struct tree *tree, const char *path, enum tree_kind *kind,
+	    char **resolved, struct err *err);
 	/* Appends the bytes of a file by its resolved path. */
-	int (*read)(struct tree *tree, const char *resolved, size_t max,
-		struct buf *out, struct err *err);
+	int (*read)(struct tree *tree, const char *resolved, size_t max, struct buf *out,
+	    struct err *err);
 	/* SHA-256 of the same bytes, from a cache where one is trusted. */
-	int (*hash)(struct tree *tree, const char *resolved,
-		struct sha256 *out, struct err *err);
+	int (*hash)(struct tree *tree, const char *resolved, struct sha256 *out,
+	    struct err *err);
 	void (*free)(struct tree *tree);
 };
 
 /* Implementations embed this as their first member. */
 struct tree {
 	const struct tree_ops *ops;
-	char *name;	/* for messages: the root's path, or "commit 1a2b3c4" */
+	char *name; /* for messages: the root's path, or "commit 1a2b3c4" */
 };
 
 int tree_lookup(struct tree *tree, const char *path, enum tree_kind *kind,
-	char **resolved, struct err *err) WARN_UNUSED;
-int tree_read(struct tree *tree, const char *resolved, size_t max,
-	struct buf *out, struct err *err) WARN_UNUSED;
+    char **resolved, struct err *err) WARN_UNUSED;
+int tree_read(struct tree *tree, const char *resolved, size_t max, struct buf *out,
+    struct err *err) WARN_UNUSED;
 int tree_hash(struct tree *tree, const char *resolved, struct sha256 *out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /*
  * The same bytes with their hash, of one reading: whoever uses bytes under a
  * hash that was found earlier asks for them with one of these, since a file
  * may be saved at any moment. *sha is that of what was appended to out.
  */
-int tree_read_hashed(struct tree *tree, const char *resolved, size_t max,
-	struct buf *out, struct sha256 *sha, struct err *err) WARN_UNUSED;
+int tree_read_hashed(struct tree *tree, const char *resolved, size_t max, struct buf *out,
+    struct sha256 *sha, struct err *err) WARN_UNUSED;
 /* Fails (STATUS_FAILED) when the bytes are not those of sha any more. */
 int tree_read_as(struct tree *tree, const char *resolved, size_t max,
-	const struct sha256 *sha, struct buf *out, struct err *err) WARN_UNUSED;
+    const struct sha256 *sha, struct buf *out, struct err *err) WARN_UNUSED;
 void tree_free(struct tree *tree);
 
 /* A memory of file hashes, kept by the store. Either function may be null. */
 struct tree_cache {
 	/* 0 and *out when the stamp is known and trusted, else -1. */
-	int (*get)(void *data, const struct fs_stamp *stamp,
-		struct sha256 *out);
-	void (*put)(void *data, const struct fs_stamp *stamp,
-		const struct sha256 *sha);
+	int (*get)(void *data, const struct fs_stamp *stamp, struct sha256 *out);
+	void (*put)(void *data, const struct fs_stamp *stamp, const struct sha256 *sha);
 	void *data;
 };
 
 /* The files below root (a folder that exists). cache may be null; borrowed. */
-int tree_open_dir(const char *root, const struct tree_cache *cache,
-	struct tree **out, struct err *err) WARN_UNUSED;
+int tree_open_dir(const char *root, const struct tree_cache *cache, struct tree **out,
+    struct err *err) WARN_UNUSED;
 
 /* Files in memory. */
 struct tree *tree_new_memory(const char *name);
 /* Adds a file; data is copied. A path given again replaces the file. */
-void tree_memory_add(struct tree *tree, const char *path, const void *data,
-	size_t n);
+void tree_memory_add(struct tree *tree, const char *path, const void *data, size_t n);
 /* Walks the files in the order added: null past the end. Borrowed. */
-const char *tree_memory_file(const struct tree *tree, size_t i,
-	const void **data, size_t *n);
+const char *tree_memory_file(const struct tree *tree, size_t i, const void **data,
+    size_t *n);
 
 /*
  * Everything a load has looked at: files with the hash of their bytes, and
@@ -99,15 +96,15 @@ const char *tree_memory_file(const struct tree *tree, size_t i,
  * shadow another).
  */
 struct input {
-	char *path;		/* as probed, normalised ("a/../b" is "b") */
+	char *path; /* as probed, normalised ("a/../b" is "b") */
 	int is_absent;
-	struct sha256 sha;	/* of the bytes; zero when absent */
+	struct sha256 sha; /* of the bytes; zero when absent */
 };
 
 struct inputs {
-	struct input *input;	/* in the order of first use, no path twice */
+	struct input *input; /* in the order of first use, no path twice */
 	size_t ninput, cap;
-	struct map index;	/* path to index of input[] */
+	struct map index; /* path to index of input[] */
 	/*
 	 * Paths as they were spelt, where ".." or a link may lead elsewhere than
 	 * input[] says: which links they go through counts (capture/unchanged.h).
@@ -115,7 +112,7 @@ struct inputs {
 	char **probe;
 	size_t nprobe, probe_cap;
 	struct map probe_index;
-	char *changed;		/* the first path found in two states, or null */
+	char *changed; /* the first path found in two states, or null */
 };
 
 /*
@@ -123,7 +120,7 @@ struct inputs {
  * sets inputs->changed.
  */
 void inputs_add(struct inputs *inputs, const char *path,
-	const struct sha256 *sha_or_null);
+    const struct sha256 *sha_or_null);
 /* Notes a path as spelt. inputs may be null. */
 void inputs_add_probe(struct inputs *inputs, const char *path);
 /* Adds all that from has. */

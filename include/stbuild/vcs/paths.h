@@ -22,6 +22,6 @@ void paths_free(struct paths *p);
  */
 void paths_settings(struct repo *r, struct sha256 *out);
 int paths_hash(struct paths *p, const char *commit_id, struct sha256 *out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 
 #endif

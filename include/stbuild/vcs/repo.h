@@ -24,8 +24,7 @@ struct repo;
 struct repo_cache {
 	/* 0 and *out when known, else -1. */
 	int (*get)(void *data, const unsigned char oid[20], struct sha256 *out);
-	void (*put)(void *data, const unsigned char oid[20],
-		const struct sha256 *sha);
+	void (*put)(void *data, const unsigned char oid[20], const struct sha256 *sha);
 	void *data;
 };
 
@@ -38,8 +37,8 @@ struct repo_cache {
  * GIT_WORK_TREE, GIT_CEILING_DIRECTORIES, GIT_CONFIG_GLOBAL and GIT_CONFIG_SYSTEM
  * count as for git. cache may be null; it is borrowed.
  */
-int repo_open(const char *project_root, const struct repo_cache *cache,
-	struct repo **out, struct err *err) WARN_UNUSED;
+int repo_open(const char *project_root, const struct repo_cache *cache, struct repo **out,
+    struct err *err) WARN_UNUSED;
 /*
  * HEAD's id in a fraction of the time that opening a repository takes (5 ms:
  * libgit2 starts with the machine's certificates). 0 when it cannot be told
@@ -53,38 +52,36 @@ void repo_close(struct repo *r);
  * ("..", "old/name"), which a work tree need not have. STATUS_INPUT when it is
  * outside the repository.
  */
-int repo_enter(struct repo *r, const char *folder, struct err *err)
-	WARN_UNUSED;
+int repo_enter(struct repo *r, const char *folder, struct err *err) WARN_UNUSED;
 /* Folder where looking for a manifest in parents stops; null when bare. */
 const char *repo_workdir(const struct repo *r);
 
 struct repo_commit {
-	char id[41];		/* hex; "" while there is no commit */
-	char *describe;		/* "v1.2-3-g1a2b3c4", or the short id */
-	char *branch;		/* null when detached */
-	char *committed_at;	/* ISO 8601 with the committer's offset */
-	char *summary;		/* first line of the message */
+	char id[41];        /* hex; "" while there is no commit */
+	char *describe;     /* "v1.2-3-g1a2b3c4", or the short id */
+	char *branch;       /* null when detached */
+	char *committed_at; /* ISO 8601 with the committer's offset */
+	char *summary;      /* first line of the message */
 };
 /* HEAD; id "" without commits (branch is then the unborn one). */
-int repo_head(struct repo *r, struct repo_commit *out, struct err *err)
-	WARN_UNUSED;
+int repo_head(struct repo *r, struct repo_commit *out, struct err *err) WARN_UNUSED;
 /* Its id alone ("" without commits), without describe's walk. */
 int repo_head_id(struct repo *r, char id[41], struct err *err) WARN_UNUSED;
 /* 40 hex digits as bytes; STATUS_INPUT when that is not what they are. */
 int repo_parse_hex(const char *commit_id, unsigned char id[20],
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /*
  * Any revision as git rev-parse takes it (gitrevisions(7)), peeled to a commit;
  * what names several commits, or none, is STATUS_INPUT. branch stays null.
  */
 int repo_resolve(struct repo *r, const char *rev, struct repo_commit *out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /*
  * Calls each with the commit (40 hex digits) of every tag, in no order.
  * Tags of what is no commit are passed over.
  */
 int repo_each_tag(struct repo *r, void (*each)(void *data, const char *commit),
-	void *data, struct err *err) WARN_UNUSED;
+    void *data, struct err *err) WARN_UNUSED;
 void repo_commit_release(struct repo_commit *c);
 
 /*
@@ -106,6 +103,6 @@ int repo_is_dirty(struct repo *r, const struct input *input, struct err *err);
  * tree_read for a path that is no file. The repository outlives the tree.
  */
 int repo_tree(struct repo *r, const char *commit_id, struct tree **out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 
 #endif

@@ -21,20 +21,20 @@
 #include "util/err.h"
 #include "util/sha256.h"
 
-#define BASELINE_FILE "baselines"	/* beside the manifest */
+#define BASELINE_FILE "baselines" /* beside the manifest */
 
 struct baseline {
-	char *test, *driver;	/* the class of the driver */
+	char *test, *driver; /* the class of the driver */
 	int frame, width, height;
 	struct sha256 sha;
-	char commit[41];	/* "" when it was not in a repository */
+	char commit[41]; /* "" when it was not in a repository */
 	char *reason;
 };
 
 struct baselines {
 	struct baseline *item;
 	size_t nitem, cap;
-	struct buf comment;	/* whole lines */
+	struct buf comment; /* whole lines */
 };
 
 /*
@@ -42,8 +42,8 @@ struct baselines {
  * that is none, a file beyond LIMIT_BASELINES_BYTES, and marks of a merge that
  * was not ended are STATUS_INPUT with their line.
  */
-int baselines_read(struct baselines *b, const char *file, const char *text,
-	size_t n, struct err *err) WARN_UNUSED;
+int baselines_read(struct baselines *b, const char *file, const char *text, size_t n,
+    struct err *err) WARN_UNUSED;
 /* The file, lines sorted, none twice. */
 void baselines_print(const struct baselines *b, struct buf *out);
 /* Copies the item in. */
@@ -52,7 +52,7 @@ void baselines_add(struct baselines *b, const struct baseline *item);
 size_t baselines_remove(struct baselines *b, const struct baseline *like);
 /* The next of this test, frame, size and class from *at on; null at the end. */
 const struct baseline *baselines_next(const struct baselines *b,
-	const struct baseline *like, size_t *at);
+    const struct baseline *like, size_t *at);
 void baselines_release(struct baselines *b);
 
 #endif

@@ -17,30 +17,29 @@
 struct output {
 	char *pass;
 	int output;
-	int face;		/* 0..5 (px nx py ny pz nz), or -1 */
+	int face; /* 0..5 (px nx py ny pz nz), or -1 */
 	int width, height;
-	size_t at;		/* in the state's file; 0: an artifact */
-	char *key;		/* of the artifact, or null */
+	size_t at; /* in the state's file; 0: an artifact */
+	char *key; /* of the artifact, or null */
 };
 
 struct outputs {
-	const struct bundle *bundle;	/* borrowed */
+	const struct bundle *bundle; /* borrowed */
 	struct output *output;
 	size_t noutput, cap;
-	struct buf file;	/* state.ststate, empty without */
+	struct buf file; /* state.ststate, empty without */
 	struct state state;
 	struct buf scratch;
 };
 
-int outputs_open(const struct bundle *b, struct outputs *out, struct err *err)
-	WARN_UNUSED;
+int outputs_open(const struct bundle *b, struct outputs *out,
+    struct err *err) WARN_UNUSED;
 void outputs_close(struct outputs *o);
 /*
  * The texels of output i, bottom row first, 16 bytes each and not aligned;
  * borrowed until the next call. Null when they cannot be read.
  */
-const char *outputs_read(struct outputs *o, size_t i, struct err *err)
-	WARN_UNUSED;
+const char *outputs_read(struct outputs *o, size_t i, struct err *err) WARN_UNUSED;
 /* "px" for 0, and so on. */
 const char *output_face(int face);
 
@@ -49,13 +48,13 @@ struct nonfinite {
 	int is_found;
 	char *pass;
 	int output, face;
-	int x, y;		/* of its pixel, from the bottom left */
-	int channel;		/* 0..3 */
+	int x, y;    /* of its pixel, from the bottom left */
+	int channel; /* 0..3 */
 	float value;
 };
 
 int nonfinite_find(const struct bundle *b, struct nonfinite *out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 void nonfinite_release(struct nonfinite *n);
 
 #endif

@@ -14,22 +14,20 @@
 
 struct picture {
 	int width, height;
-	uint8_t *rgb;		/* 3 x width x height bytes, owned */
+	uint8_t *rgb; /* 3 x width x height bytes, owned */
 };
 
 void picture_release(struct picture *p);
 /* A PNG or JPEG of n bytes; name is for messages. */
-int picture_decode(const char *name, const void *bytes, size_t n,
-	struct picture *out, struct err *err) WARN_UNUSED;
+int picture_decode(const char *name, const void *bytes, size_t n, struct picture *out,
+    struct err *err) WARN_UNUSED;
 /* The PNG or JPEG at path. */
-int picture_read(const char *path, struct picture *out, struct err *err)
-	WARN_UNUSED;
+int picture_read(const char *path, struct picture *out, struct err *err) WARN_UNUSED;
 /* A bundle's final image. The message names the bundle. */
 int picture_of_bundle(const struct bundle *b, struct picture *out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /* Writes a PNG; folders on the way are made. */
-int picture_write(const struct picture *p, const char *path, struct err *err)
-	WARN_UNUSED;
+int picture_write(const struct picture *p, const char *path, struct err *err) WARN_UNUSED;
 /* Bytes of its rgb. */
 size_t picture_size(const struct picture *p);
 int picture_is_same_size(const struct picture *a, const struct picture *b);
@@ -39,13 +37,13 @@ int picture_is_same_size(const struct picture *a, const struct picture *b);
  * are equal, and out is black). out is the caller's.
  */
 double picture_difference(const struct picture *a, const struct picture *b,
-	struct picture *out);
+    struct picture *out);
 /*
  * a, b and their difference beside each other; the last is left out where
  * sizes differ, and what a smaller one does not cover is black. out is the
  * caller's.
  */
 void picture_side_by_side(const struct picture *a, const struct picture *b,
-	struct picture *out);
+    struct picture *out);
 
 #endif

@@ -16,9 +16,9 @@
 struct playback;
 
 struct playback_env {
-	const struct scene *scene;	/* scene->graph may be of our rules */
+	const struct scene *scene; /* scene->graph may be of our rules */
 	struct tree *tree;
-	const struct image *image;	/* an asset each */
+	const struct image *image; /* an asset each */
 	struct worker *worker;
 	/* May be null: after each frame. */
 	void (*progress)(void *data, uint64_t ndone, uint64_t ntotal);
@@ -29,8 +29,8 @@ struct playback_env {
  * What env names is borrowed. To be freed whatever happens. STATUS_FAILED for a
  * source that does not compile.
  */
-int playback_run(const struct playback_env *env, int frame,
-	struct playback **out, struct err *err) WARN_UNUSED;
+int playback_run(const struct playback_env *env, int frame, struct playback **out,
+    struct err *err) WARN_UNUSED;
 void playback_free(struct playback *pb);
 
 /* 1 when pass p was drawn. */
@@ -38,8 +38,7 @@ int playback_is_drawn(const struct playback *pb, int p);
 /* Output 0 of pass p in its own format (the image: RGBA8); null: not drawn. */
 const void *playback_output(const struct playback *pb, int p);
 /* Bytes of a storage buffer; null when no drawn pass has it. */
-const void *playback_storage(const struct playback *pb, const char *name,
-	size_t *n);
+const void *playback_storage(const struct playback *pb, const char *name, size_t *n);
 /* 1 when an active uniform of a drawn pass has this name. */
 int playback_uses(const struct playback *pb, const char *uniform);
 

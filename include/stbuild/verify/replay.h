@@ -23,8 +23,7 @@ struct worker;
 struct replay_env {
 	/* A living worker and its driver; called when it comes to rendering. */
 	int (*worker)(void *data, struct worker **out, struct err *err);
-	int (*driver)(void *data, const struct driver_row **out,
-		struct err *err);
+	int (*driver)(void *data, const struct driver_row **out, struct err *err);
 	void *data;
 	/* May be null. */
 	void (*progress)(void *data, uint64_t ndone, uint64_t ntotal);
@@ -33,20 +32,20 @@ struct replay_env {
 
 struct replay {
 	int frame, width, height;
-	int is_exact;		/* RGB of final.png equal */
+	int is_exact; /* RGB of final.png equal */
 	double rmse;
-	int is_state_valid;	/* header and every payload equal */
-	char *state_difference;	/* "buffer 'a' texel 3,7"; null when valid */
-	int has_driver;		/* the bundle says what drew it */
+	int is_state_valid;     /* header and every payload equal */
+	char *state_difference; /* "buffer 'a' texel 3,7"; null when valid */
+	int has_driver;         /* the bundle says what drew it */
 	int is_driver_equal;
-	const struct rules *rules;	/* it was replayed by; rules->name null: ours */
+	const struct rules *rules; /* it was replayed by; rules->name null: ours */
 	/*
 	 * Of a bundle of another program that differs: what its document cannot
 	 * tell, so that it can be why. Static strings.
 	 */
 	const char *unknown[REPLAY_UNKNOWNS];
 	size_t nunknown;
-	uint8_t *rgb;		/* what was rendered, top row first */
+	uint8_t *rgb; /* what was rendered, top row first */
 	/*
 	 * With keep_state: the payloads that were rendered, at the offsets that
 	 * they have in the bundle's state file.
@@ -59,7 +58,7 @@ struct replay {
  * does not verify or render.
  */
 int replay_run(const struct replay_env *env, const struct bundle *bundle,
-	struct replay *out, struct err *err) WARN_UNUSED;
+    struct replay *out, struct err *err) WARN_UNUSED;
 void replay_release(struct replay *r);
 
 #endif

@@ -37,7 +37,7 @@ struct report;
  * something else than an earlier report is STATUS_INPUT.
  */
 int report_open(const char *dir, const char *title, struct report **out,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /* Drops what was not finished; takes null. */
 void report_close(struct report *r);
 /* A few words below the title: the commit, the driver. */
@@ -49,24 +49,23 @@ int report_finish(struct report *r, char **path, struct err *err) WARN_UNUSED;
 
 /* A new case, borrowed. variant may be "". */
 cJSON *report_case(struct report *r, const char *name, const char *variant,
-	const char *status);
+    const char *status);
 /* Puts a picture at "key" of a case or of one of its frames. */
 int report_picture(struct report *r, cJSON *item, const char *key,
-	const struct picture *picture, struct err *err) WARN_UNUSED;
+    const struct picture *picture, struct err *err) WARN_UNUSED;
 /* The final image of a bundle, as it is. */
-int report_final(struct report *r, cJSON *item, const char *key,
-	const struct bundle *b, struct err *err) WARN_UNUSED;
+int report_final(struct report *r, cJSON *item, const char *key, const struct bundle *b,
+    struct err *err) WARN_UNUSED;
 /* Float outputs that "actual" has, and "expected" (may be null) beside them. */
 int report_layers(struct report *r, cJSON *item, const struct bundle *expected,
-	const struct bundle *actual, struct err *err) WARN_UNUSED;
+    const struct bundle *actual, struct err *err) WARN_UNUSED;
 /* Pass timings, and commit, driver and tool of a bundle; base may be null. */
 void report_made(cJSON *item, const struct bundle *b, const struct bundle *base);
 /* The first difference of two bundles or pictures, if there is one. */
 void report_first(cJSON *item, const struct diff *d);
 
 /* A case for each of the suite's, judged before. */
-int report_suite(struct report *r, const struct suite_env *env,
-	const struct suite *s, const struct capture_result *result,
-	struct err *err) WARN_UNUSED;
+int report_suite(struct report *r, const struct suite_env *env, const struct suite *s,
+    const struct capture_result *result, struct err *err) WARN_UNUSED;
 
 #endif

@@ -13,9 +13,9 @@
  * there is nothing else. None when the records are equal.
  */
 void record_compare(const struct record *was, const struct record *now,
-	struct reasons *out);
+    struct reasons *out);
 /* What differs between two drivers' identities. */
 void record_compare_drivers(const struct facts *was, const struct facts *now,
-	struct reasons *out);
+    struct reasons *out);
 
 #endif

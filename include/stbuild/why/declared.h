@@ -19,21 +19,21 @@
 #include "vcs/repo.h"
 
 struct declared {
-	struct sha256 key;	/* of the class */
-	struct sha256 drawn;	/* without what only the compiler sees: PROGRAM */
-	struct sha256 variant;	/* variant_id, for rows of history */
-	char *fault;		/* why it cannot be drawn; null: it may be */
-	struct facts facts;	/* PASS, SETTINGS, TEST, PROGRAM, VARIANT, FAULT */
+	struct sha256 key;     /* of the class */
+	struct sha256 drawn;   /* without what only the compiler sees: PROGRAM */
+	struct sha256 variant; /* variant_id, for rows of history */
+	char *fault;           /* why it cannot be drawn; null: it may be */
+	struct facts facts;    /* PASS, SETTINGS, TEST, PROGRAM, VARIANT, FAULT */
 };
 
-struct declared_request {	/* all borrowed */
+struct declared_request { /* all borrowed */
 	struct repo *repo;
-	struct store *store;	/* or null: nothing is remembered */
-	int may_write;		/* the store is not open for reading only */
-	const char *manifest;	/* path from the project's root; null: the usual */
+	struct store *store;  /* or null: nothing is remembered */
+	int may_write;        /* the store is not open for reading only */
+	const char *manifest; /* path from the project's root; null: the usual */
 	const char *trace;
-	const char *test;	/* or null; then trace is */
-	const struct variant_options *options;	/* or null */
+	const char *test;                      /* or null; then trace is */
+	const struct variant_options *options; /* or null */
 };
 
 struct declarer;
@@ -44,7 +44,7 @@ void declarer_free(struct declarer *d);
  * commit's files are a class of their own, and no error.
  */
 int declarer_class(struct declarer *d, const char *commit, int *class,
-	struct err *err) WARN_UNUSED;
+    struct err *err) WARN_UNUSED;
 /* A class (borrowed until the next call of declarer_class), and how many. */
 const struct declared *declarer_get(const struct declarer *d, int class);
 size_t declarer_count(const struct declarer *d);
