@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/buf.h"
 #include "util/mem.h"
 
 const char *format_name(enum format f)
@@ -304,4 +305,24 @@ void manifest_release(struct manifest *m)
 	release_tests(m);
 	free(m->store_remote);
 	*m = (struct manifest){ 0 };
+}
+
+const char *uniform_beyond(const struct uniform *u, const struct value *v,
+    struct buf *text)
+{
+	for (int i = 0; i < value_components(v->type); i++) {
+		int is_int = v->type == VALUE_INT;
+		double x = is_int ? v->i : v->f[i];
+		double min = is_int ? u->min.i : u->min.f[i];
+		double max = is_int ? u->max.i : u->max.f[i];
+		int is_low = u->has_min && x < min;
+		if (!is_low && !(u->has_max && x > max))
+			continue;
+		print_double(x, text);
+		buf_addstr(text,
+		    is_low ? " is below the minimum " : " is above the maximum ");
+		print_double(is_low ? min : max, text);
+		return is_low ? "min" : "max";
+	}
+	return NULL;
 }

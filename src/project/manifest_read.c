@@ -264,24 +264,13 @@ int load_value(struct loader *l, const struct at *at, const cJSON *item,
 int check_range(struct loader *l, const struct at *at, const cJSON *item,
     const struct uniform *u, const struct value *v)
 {
-	for (int i = 0; i < value_components(v->type); i++) {
-		int is_int = v->type == VALUE_INT;
-		double x = is_int ? v->i : v->f[i];
-		double min = is_int ? u->min.i : u->min.f[i];
-		double max = is_int ? u->max.i : u->max.f[i];
-		int is_low = u->has_min && x < min;
-		if (!is_low && !(u->has_max && x > max))
-			continue;
-		struct buf text = BUF_INIT;
-		print_double(x, &text);
-		buf_addstr(&text,
-		    is_low ? " is below the minimum " : " is above the maximum ");
-		print_double(is_low ? min : max, &text);
+	struct buf text = BUF_INIT;
+	int is_beyond = uniform_beyond(u, v, &text) != NULL;
+
+	if (is_beyond)
 		fault(l, at, item, "%s of uniform '%s'", buf_str(&text), u->name);
-		buf_release(&text);
-		return -1;
-	}
-	return 0;
+	buf_release(&text);
+	return is_beyond ? -1 : 0;
 }
 
 int load_pass_name(struct loader *l, const struct at *at, const cJSON *item, int at_key,

@@ -39,25 +39,14 @@ static int is_in_range(const struct manifest *m, int i, const struct value *valu
     struct err *err)
 {
 	const struct uniform *u = &m->uniform[i];
-	for (int k = 0; k < value_components(u->type); k++) {
-		int is_int = u->type == VALUE_INT;
-		double x = is_int ? value->i : value->f[k];
-		double min = is_int ? u->min.i : u->min.f[k];
-		double max = is_int ? u->max.i : u->max.f[k];
-		int is_low = u->has_min && x < min;
-		if (!is_low && !(u->has_max && x > max))
-			continue;
-		struct buf text = BUF_INIT;
-		print_double(x, &text);
-		buf_addstr(&text,
-		    is_low ? " is below the minimum " : " is above the maximum ");
-		print_double(is_low ? min : max, &text);
+	struct buf text = BUF_INIT;
+	const char *key = uniform_beyond(u, value, &text);
+
+	if (key)
 		err_set(err, STATUS_INPUT, "--set %s: %s (uniform[%d].%s)", u->name,
-		    buf_str(&text), i, is_low ? "min" : "max");
-		buf_release(&text);
-		return 0;
-	}
-	return 1;
+		    buf_str(&text), i, key);
+	buf_release(&text);
+	return !key;
 }
 
 static void unknown_uniform(const struct manifest *m, const char *name, struct err *err)

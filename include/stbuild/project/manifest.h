@@ -17,6 +17,8 @@
 #include "util/err.h"
 #include "util/sha256.h"
 
+struct buf;
+
 enum dialect { DIALECT_GLSL, DIALECT_ESSL };
 
 enum pass_kind {
@@ -291,6 +293,12 @@ cJSON *manifest_schema(void);
 /* Index by name, or -1. */
 int manifest_pass(const struct manifest *m, const char *name);
 int manifest_uniform(const struct manifest *m, const char *name);
+/*
+ * "min" or "max" when a value is beyond that of its uniform, with "3 is above the
+ * maximum 1" appended to text; null within the range.
+ */
+const char *uniform_beyond(const struct uniform *u, const struct value *v,
+    struct buf *text);
 int manifest_trace(const struct manifest *m, const char *name);
 int manifest_preset(const struct manifest *m, const char *name);
 
