@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/testing.h"
 #include "util/buf.h"
 #include "util/fs.h"
@@ -340,7 +341,7 @@ static int run(struct approval *a, struct err *err)
 	if (rc == 0)
 		rc = write_baselines(a, err);
 	if (rc == 0 && a->nrefused) {
-		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok", cJSON_CreateFalse());
+		json_fail(json);
 		rc = STATUS_FAILED;
 	}
 	if (rc >= 0 && o->json) {

@@ -3,6 +3,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/history.h"
+#include "cmd/output.h"
 #include "cmd/testing.h"
 #include "util/log.h"
 #include "util/mem.h"
@@ -454,7 +455,7 @@ static int add_first(struct search *s, cJSON *json, struct err *err)
 
 static void add_suspects(const struct search *s, cJSON *json)
 {
-	cJSON_ReplaceItemInObjectCaseSensitive(json, "ok", cJSON_CreateFalse());
+	json_fail(json);
 	cJSON_AddNullToObject(json, "first_bad");
 	cJSON *list = cJSON_AddArrayToObject(json, "suspects");
 	for (size_t i = 0; i < s->walk.ncommit; i++)
@@ -526,14 +527,9 @@ static int report(struct search *s, const struct options *o, struct err *err)
 	if (!is_found)
 		add_suspects(s, json);
 	cJSON_AddItemToObject(json, "skipped", skipped_json(s));
-	cJSON *counts = cJSON_AddObjectToObject(json, "counts");
-	cJSON_AddNumberToObject(counts, "commits", (double)s->walk.ncommit);
-	cJSON_AddNumberToObject(counts, "classes", (double)declarer_count(h->declarer));
-	cJSON_AddNumberToObject(counts, "commits_read",
-	    (double)declarer_reads(h->declarer));
+	cJSON *counts = history_counts_json(h, s->walk.ncommit);
+	cJSON_AddItemToObject(json, "counts", counts);
 	cJSON_AddNumberToObject(counts, "commits_judged", s->ntried);
-	cJSON_AddNumberToObject(counts, "commits_rendered", h->nrendered);
-	cJSON_AddNumberToObject(counts, "nodes_drawn", (double)h->counts.nodes_drawn);
 	cJSON_AddNumberToObject(counts, "programs_compiled",
 	    (double)h->counts.programs_compiled);
 	if (is_found && s->walk.commit[s->bisect.bad].is_cut)

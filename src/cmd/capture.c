@@ -6,7 +6,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/collect.h"
-#include "cmd/history.h"
+#include "cmd/judge.h"
+#include "cmd/output.h"
+#include "cmd/range.h"
 #include "cmd/session.h"
 #include "cmd/targets.h"
 #include "util/limits.h"
@@ -107,74 +109,6 @@ static void show_progress(void *data, const struct capture_progress *p)
 
 /* Results --------------------------------------------------------------------- */
 
-cJSON *capture_counts_json(const struct capture_counts *c)
-{
-	cJSON *json = cJSON_CreateObject();
-
-	cJSON_AddNumberToObject(json, "nodes_drawn", (double)c->nodes_drawn);
-	cJSON_AddNumberToObject(json, "nodes_loaded", (double)c->nodes_loaded);
-	cJSON_AddNumberToObject(json, "nodes_reused", (double)c->nodes_reused);
-	cJSON_AddNumberToObject(json, "programs_compiled", (double)c->programs_compiled);
-	cJSON_AddNumberToObject(json, "traces_built", (double)c->traces_built);
-	cJSON_AddNumberToObject(json, "traces_current", (double)c->traces_current);
-	cJSON_AddNumberToObject(json, "failures", (double)c->failures);
-	return json;
-}
-
-cJSON *capture_bundle_json(const struct capture_bundle *b, int plan)
-{
-	cJSON *json = cJSON_CreateObject();
-
-	cJSON_AddStringToObject(json, "name", b->name);
-	if (b->frame >= 0)
-		cJSON_AddNumberToObject(json, "frame", b->frame);
-	else
-		cJSON_AddNullToObject(json, "frame");
-	cJSON_AddStringToObject(json, "path", b->path);
-	cJSON_AddStringToObject(json, "status", capture_status_name(b->status));
-	if (b->reasons.nreason > 0) {
-		char *text = reason_text(&b->reasons.reason[0]);
-		cJSON_AddStringToObject(json, "reason", text);
-		cJSON_AddItemToObject(json, "reasons", reasons_to_json(&b->reasons));
-		free(text);
-	}
-	if (b->status == CAPTURE_STALE && plan) {
-		cJSON_AddNumberToObject(json, "draws", (double)b->ndraw);
-		cJSON_AddNumberToObject(json, "loads", (double)b->nload);
-		cJSON_AddNumberToObject(json, "expected_ms",
-		    (double)b->expected_ns / 1e6);
-	}
-	if (b->err.message)
-		cJSON_AddItemToObject(json, "error", error_json(&b->err));
-	return json;
-}
-
-static void copy_error(struct errs *errs, const struct err *e)
-{
-	errs_add(errs, e->status, e->file, e->line, e->column, e->key, "%s", e->message);
-}
-
-/* "error" and "errors" of a run where targets failed or were not reached. */
-static void add_errors(cJSON *json, const struct capture_result *r)
-{
-	struct errs all = ERRS_INIT;
-
-	for (size_t i = 0; i < r->nbundle; i++) {
-		const struct err *e = &r->bundle[i].err;
-		if (r->bundle[i].status == CAPTURE_FAILED &&
-		    (all.nerr == 0 ||
-			strcmp(all.err[all.nerr - 1].message, e->message) != 0))
-			copy_error(&all, e);
-	}
-	for (size_t i = 0; i < r->more.nerr; i++)
-		copy_error(&all, &r->more.err[i]);
-	if (r->signal != 0)
-		errs_add(&all, STATUS_FAILED, NULL, 0, 0, NULL,
-		    "interrupted by signal %d", r->signal);
-	json_add_errors(json, &all);
-	errs_release(&all);
-}
-
 static void print_json(struct session *s, const char *action, int plan,
     const struct capture_result *r)
 {
@@ -183,14 +117,13 @@ static void print_json(struct session *s, const char *action, int plan,
 	struct git_state git = { 0 };
 	const struct driver_row *driver;
 	struct err err = ERR_INIT;
-	char hex[SHA256_HEX + 1];
 
 	if (r->counts.failures > 0 || r->signal != 0)
-		add_errors(json, r);
+		json_add_failures(json, r);
 	cJSON *traces = cJSON_AddArrayToObject(json, "traces");
 	for (size_t i = 0; i < r->nbundle; i++)
-		cJSON_AddItemToArray(traces, capture_bundle_json(&r->bundle[i], plan));
-	cJSON_AddItemToObject(json, "counts", capture_counts_json(&r->counts));
+		cJSON_AddItemToArray(traces, bundle_json(&r->bundle[i], plan));
+	cJSON_AddItemToObject(json, "counts", counts_json(&r->counts));
 	if (r->driver.nreason > 0)
 		cJSON_AddItemToObject(json, "driver_changes",
 		    reasons_to_json(&r->driver));
@@ -202,162 +135,14 @@ static void print_json(struct session *s, const char *action, int plan,
 	cJSON_DeleteItemFromObjectCaseSensitive(git_section, "dirty");
 	cJSON_DeleteItemFromObjectCaseSensitive(git_section, "dirty_inputs");
 	cJSON_AddItemToObject(json, "git", git_section);
-	if (session_driver(s, &driver, &err) == 0) {
-		cJSON *d = cJSON_AddObjectToObject(json, "driver");
-		cJSON_AddStringToObject(d, "vendor", driver->vendor);
-		cJSON_AddStringToObject(d, "renderer", driver->renderer);
-		cJSON_AddStringToObject(d, "version", driver->version);
-		cJSON_AddStringToObject(d, "identity",
-		    sha256_hex(&driver->identity, hex));
-	}
+	if (session_driver(s, &driver, &err) == 0)
+		cJSON_AddItemToObject(json, "driver", driver_json(driver));
 	git_state_release(&git);
 	err_release(&err);
 	json_print(json);
 }
 
-char *target_name(const struct capture_bundle *b)
-{
-	return b->frame < 0 ? xstrdup(b->name) : xasprintf("%s@%d", b->name, b->frame);
-}
-
-/* The first one; that the driver is another one was said already. */
-static char *first_reason(const struct reasons *list)
-{
-	if (list->nreason == 0)
-		return xstrdup("for no known reason");
-	return list->reason[0].kind == REASON_DRIVER
-	    ? xstrdup("captured with a different driver")
-	    : reason_text(&list->reason[0]);
-}
-
-static void print_cost(uint64_t ndraw, uint64_t nload, uint64_t expected_ns)
-{
-	printf("%llu draw%s", (unsigned long long)ndraw, ndraw == 1 ? "" : "s");
-	if (nload > 0)
-		printf(", %llu load%s", (unsigned long long)nload, nload == 1 ? "" : "s");
-	if (ndraw > 0 && expected_ns == 0)
-		printf(", time unknown\n");
-	else if (ndraw > 0)
-		printf(", about %.1f s\n", (double)expected_ns / 1e9);
-	else
-		putchar('\n');
-}
-
-static void print_plan(const struct capture_result *r)
-{
-	size_t nstale = 0;
-
-	for (size_t i = 0; i < r->nbundle; i++) {
-		const struct capture_bundle *b = &r->bundle[i];
-		char *name = target_name(b);
-		char *why = first_reason(&b->reasons);
-		nstale += b->status == CAPTURE_STALE || b->status == CAPTURE_RETAGGED;
-		if (b->status == CAPTURE_STALE) {
-			printf("%s: stale: %s", name, why);
-			if (b->reasons.nreason == 0 || b->ndraw + b->nload > 0 ||
-			    !reason_is_free(b->reasons.reason[0].kind)) {
-				printf("; ");
-				print_cost(b->ndraw, b->nload, b->expected_ns);
-			} else {
-				putchar('\n');
-			}
-		} else {
-			printf("%s: %s\n", name,
-			    b->status == CAPTURE_RETAGGED
-				? why
-				: capture_status_name(b->status));
-		}
-		free(why);
-		free(name);
-	}
-	printf("%zu of %zu trace%s stale; ", nstale, r->nbundle,
-	    r->nbundle == 1 ? "" : "s");
-	print_cost(r->counts.nodes_drawn, r->counts.nodes_loaded, r->expected_ns);
-}
-
-/* "built hero@60 (1.000 s, 960x540): target/traces/hero@60.sttrace" */
-static void print_bundle(const struct capture_bundle *b)
-{
-	char *name = target_name(b);
-
-	printf("%s %s", capture_status_name(b->status), name);
-	if (b->frame >= 0)
-		printf(" (%.3f s, %dx%d)", b->time, b->width, b->height);
-	printf(": %s\n", b->path);
-	free(name);
-}
-
-static void print_done(const struct capture_result *r, double seconds)
-{
-	const struct capture_counts *c = &r->counts;
-
-	for (size_t i = 0; i < r->nbundle; i++) {
-		const struct capture_bundle *b = &r->bundle[i];
-		if (b->status != CAPTURE_CURRENT && b->status != CAPTURE_FAILED &&
-		    b->status != CAPTURE_STALE && b->path)
-			print_bundle(b);
-	}
-	if (c->traces_built == 0 && c->failures == 0 && r->signal == 0)
-		log_info("all %llu up to date", (unsigned long long)c->traces_current);
-	else
-		log_info("%llu written, %llu up to date, %llu failed (%llu %s "
-			 "drawn, %llu loaded, %llu reused, %.1f s)",
-		    (unsigned long long)c->traces_built,
-		    (unsigned long long)c->traces_current,
-		    (unsigned long long)c->failures, (unsigned long long)c->nodes_drawn,
-		    c->nodes_drawn == 1 ? "pass" : "passes",
-		    (unsigned long long)c->nodes_loaded,
-		    (unsigned long long)c->nodes_reused, seconds);
-}
-
-void report_failures(const struct capture_result *r)
-{
-	if (r->signal != 0)
-		log_error("interrupted by signal %d", r->signal);
-	for (size_t i = 0; i < r->nbundle; i++) {
-		const struct capture_bundle *b = &r->bundle[i];
-		if (b->status != CAPTURE_FAILED)
-			continue;
-		/* Frames of one trace often fail for one reason: once. */
-		int was_logged = i > 0 && r->bundle[i - 1].status == CAPTURE_FAILED &&
-		    strcmp(r->bundle[i - 1].err.message, b->err.message) == 0;
-		char *text = err_text(&b->err), *name = target_name(b);
-		if (was_logged)
-			log_verbose("%s: %s", name, text);
-		else
-			log_error("%s: %s", name, text);
-		free(name);
-		free(text);
-	}
-	for (size_t i = 0; i < r->more.nerr; i++) {
-		char *text = err_text(&r->more.err[i]);
-		log_error("%s", text);
-		free(text);
-	}
-}
-
-/* Logs how the driver is not the one before. */
-static void report_driver(const struct capture_result *r)
-{
-	for (size_t i = 0; i < r->driver.nreason; i++) {
-		char *text = reason_text(&r->driver.reason[i]);
-		log_info("%s", text);
-		free(text);
-	}
-}
-
 /* The run ----------------------------------------------------------------------- */
-
-int failure_status(const struct capture_result *r)
-{
-	int status = STATUS_FAILED;
-
-	for (size_t i = 0; i < r->nbundle; i++)
-		if (r->bundle[i].status == CAPTURE_FAILED &&
-		    (int)r->bundle[i].err.status > status)
-			status = (int)r->bundle[i].err.status;
-	return status;
-}
 
 static int is_stale(const struct capture_result *r)
 {
@@ -466,9 +251,9 @@ static int capture_or_plan(struct options *o, const struct args_list *operand,
 	else if (o->question || o->silent)
 		;
 	else if (plan)
-		print_plan(&result);
+		report_plan(&result);
 	else
-		print_done(&result, (double)(proc_now_ns() - bar.start_ns) / 1e9);
+		report_done(&result, (double)(proc_now_ns() - bar.start_ns) / 1e9);
 	if (result.signal != 0)
 		rc = 128 + result.signal;
 	else if (result.counts.failures > 0)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/session.h"
 #include "graph/graph.h"
 #include "glsl/lint.h"
@@ -25,44 +26,6 @@ const struct args_option check_option[] = {
 	    "use the files of a revision, without a checkout" },
 	OPTION_END,
 };
-
-cJSON *diagnostics_to_json(const struct manifest *m, const struct diagnostics *d)
-{
-	cJSON *list = cJSON_CreateArray();
-	for (size_t i = 0; i < d->nitem; i++) {
-		const struct diagnostic *item = &d->item[i];
-		cJSON *json = cJSON_CreateObject();
-		cJSON_AddStringToObject(json, "level",
-		    item->level == DIAGNOSTIC_ERROR ? "error" : "warning");
-		cJSON_AddStringToObject(json, "code", item->code);
-		cJSON_AddStringToObject(json, "message", item->message);
-		if (item->npass) {
-			cJSON *pass = cJSON_AddArrayToObject(json, "passes");
-			for (size_t p = 0; p < item->npass; p++)
-				cJSON_AddItemToArray(pass,
-				    cJSON_CreateString(m->pass[item->pass[p]].name));
-		}
-		if (item->file) {
-			cJSON_AddStringToObject(json, "file", item->file);
-			cJSON_AddNumberToObject(json, "line", item->line);
-			cJSON_AddNumberToObject(json, "column", item->column);
-		}
-		cJSON_AddItemToArray(list, json);
-	}
-	return list;
-}
-
-void diagnostics_print(const struct diagnostics *d)
-{
-	for (size_t i = 0; i < d->nitem; i++) {
-		const struct diagnostic *item = &d->item[i];
-		if (item->file)
-			log_error("%s:%d:%d: warning: [%s] %s", item->file, item->line,
-			    item->column, item->code, item->message);
-		else
-			log_warn("[%s] %s", item->code, item->message);
-	}
-}
 
 static int decode_asset(struct session *s, const struct asset *asset, struct err *err)
 {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/session.h"
 #include "format/bundle.h"
 #include "util/buf.h"

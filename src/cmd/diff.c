@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/session.h"
 #include "cmd/targets.h"
 #include "util/fs.h"
@@ -193,7 +194,7 @@ static void print_json(const struct diff *d, const char *const operand[2],
 	const struct diff_part *picture = &d->part[d->npart - 1];
 	cJSON *json = json_start("diff");
 	if (!d->is_equal)
-		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok", cJSON_CreateFalse());
+		json_fail(json);
 	cJSON_AddBoolToObject(json, "equal", d->is_equal);
 	cJSON_AddItemToObject(json, "a", side_json(&d->a, operand[0], path[0]));
 	cJSON_AddItemToObject(json, "b", side_json(&d->b, operand[1], path[1]));

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/session.h"
 #include "store/gc.h"
 

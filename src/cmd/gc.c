@@ -2,6 +2,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/collect.h"
+#include "cmd/output.h"
 #include "util/buf.h"
 #include "util/log.h"
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "project/manifest.h"
 #include "util/mem.h"
 #include "util/suggest.h"

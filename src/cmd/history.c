@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/targets.h"
 #include "graph/encoder.h"
 #include "format/bundle.h"
@@ -155,14 +156,21 @@ void rendering_id(const struct history *h, const struct rendering *r, struct sha
 
 void history_count(struct history *h, const struct capture_counts *c)
 {
-	h->counts.nodes_drawn += c->nodes_drawn;
-	h->counts.nodes_loaded += c->nodes_loaded;
-	h->counts.nodes_reused += c->nodes_reused;
-	h->counts.programs_compiled = c->programs_compiled;
-	h->counts.traces_built += c->traces_built;
-	h->counts.traces_current += c->traces_current;
-	h->counts.failures += c->failures;
+	counts_add(&h->counts, c);
 	h->nrendered += c->nodes_drawn > 0;
+}
+
+cJSON *history_counts_json(const struct history *h, size_t ncommit)
+{
+	cJSON *json = cJSON_CreateObject();
+
+	cJSON_AddNumberToObject(json, "commits", (double)ncommit);
+	cJSON_AddNumberToObject(json, "classes", (double)declarer_count(h->declarer));
+	cJSON_AddNumberToObject(json, "commits_read",
+	    (double)declarer_reads(h->declarer));
+	cJSON_AddNumberToObject(json, "commits_rendered", h->nrendered);
+	cJSON_AddNumberToObject(json, "nodes_drawn", (double)h->counts.nodes_drawn);
+	return json;
 }
 
 /* NAME@F,F,.. */

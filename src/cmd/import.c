@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/session.h"
 #include "project/doc.h"
 #include "util/limits.h"

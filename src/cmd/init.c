@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "util/utf8.h"
 #include "util/buf.h"
 #include "util/fs.h"

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "project/doc.h"
 #include "util/limits.h"
 #include "store/store.h"

@@ -1,8 +1,10 @@
+#include "cmd/judge.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
 #include "cmd/history.h"
+#include "cmd/output.h"
 #include "cmd/targets.h"
 #include "format/bundle.h"
 #include "util/log.h"

@@ -3,6 +3,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/history.h"
+#include "cmd/output.h"
 #include "util/log.h"
 #include "util/map.h"
 #include "util/mem.h"
@@ -246,13 +247,7 @@ static void print(struct listing *l, const struct options *o)
 	cJSON_AddItemToObject(json, "frames",
 	    cJSON_CreateIntArray(h->frame, (int)h->nframe));
 	cJSON_AddItemToObject(json, "commits", l->commits);
-	cJSON *counts = cJSON_AddObjectToObject(json, "counts");
-	cJSON_AddNumberToObject(counts, "commits", (double)l->walk.ncommit);
-	cJSON_AddNumberToObject(counts, "classes", (double)declarer_count(h->declarer));
-	cJSON_AddNumberToObject(counts, "commits_read",
-	    (double)declarer_reads(h->declarer));
-	cJSON_AddNumberToObject(counts, "commits_rendered", h->nrendered);
-	cJSON_AddNumberToObject(counts, "nodes_drawn", (double)h->counts.nodes_drawn);
+	cJSON_AddItemToObject(json, "counts", history_counts_json(h, l->walk.ncommit));
 	json_print(json);
 }
 

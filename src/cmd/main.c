@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "render/serve.h"
 #include "util/buf.h"
 #include "util/log.h"
 #include "util/mem.h"
 #include "util/proc.h"
-#include "util/utf8.h"
 
 /* In the order that help shows. */
 const struct command command[] = {
@@ -67,63 +67,6 @@ const struct command *command_find(const char *name)
 		if (strcmp(c->name, name) == 0)
 			return c;
 	return NULL;
-}
-
-cJSON *json_start(const char *action)
-{
-	cJSON *document = cJSON_CreateObject();
-	cJSON_AddBoolToObject(document, "ok", 1);
-	cJSON_AddStringToObject(document, "action", action);
-	return document;
-}
-
-/* JSON is UTF-8, whatever a path or a driver's message holds. */
-static void put_utf8(const char *text)
-{
-	size_t n = strlen(text);
-	while (n > 0) {
-		size_t good = utf8_invalid(text, n);
-		fwrite(text, 1, good, stdout);
-		if (good < n) {
-			fputs("\xef\xbf\xbd", stdout);
-			good++;
-		}
-		text += good;
-		n -= good;
-	}
-	putchar('\n');
-}
-
-void json_print(cJSON *document)
-{
-	char *text = cJSON_PrintUnformatted(document);
-	put_utf8(text);
-	cJSON_free(text);
-	cJSON_Delete(document);
-}
-
-cJSON *error_json(const struct err *e)
-{
-	cJSON *json = cJSON_CreateObject();
-	cJSON_AddStringToObject(json, "message", e->message);
-	if (e->file)
-		cJSON_AddStringToObject(json, "file", e->file);
-	if (e->line)
-		cJSON_AddNumberToObject(json, "line", e->line);
-	if (e->line && e->column)
-		cJSON_AddNumberToObject(json, "column", e->column);
-	if (e->key)
-		cJSON_AddStringToObject(json, "key", e->key);
-	return json;
-}
-
-void json_add_errors(cJSON *document, const struct errs *errs)
-{
-	cJSON_ReplaceItemInObject(document, "ok", cJSON_CreateFalse());
-	cJSON_AddItemToObject(document, "error", error_json(&errs->err[0]));
-	cJSON *list = cJSON_AddArrayToObject(document, "errors");
-	for (size_t i = 0; i < errs->nerr; i++)
-		cJSON_AddItemToArray(list, error_json(&errs->err[i]));
 }
 
 /* Prints what ended the command, and all found before. Returns the status. */

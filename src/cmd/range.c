@@ -1,15 +1,18 @@
+#include "cmd/range.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cmd.h"
-#include "cmd/history.h"
+#include "cmd/output.h"
+#include "cmd/session.h"
 #include "cmd/targets.h"
 #include "util/log.h"
 #include "util/map.h"
 #include "util/mem.h"
 #include "util/proc.h"
 #include "vcs/walk.h"
+#include "why/declared.h"
 
 /* A target over the commits of a range. */
 struct target {
@@ -84,17 +87,6 @@ static int find_targets(struct range *r, const struct args_list *operand, struct
 	return 0;
 }
 
-static void add_counts(struct capture_counts *to, const struct capture_counts *c)
-{
-	to->nodes_drawn += c->nodes_drawn;
-	to->nodes_loaded += c->nodes_loaded;
-	to->nodes_reused += c->nodes_reused;
-	to->programs_compiled = c->programs_compiled;
-	to->traces_built += c->traces_built;
-	to->traces_current += c->traces_current;
-	to->failures += c->failures;
-}
-
 static void report(struct range *r, const char *commit,
     const struct capture_result *result)
 {
@@ -109,7 +101,7 @@ static void report(struct range *r, const char *commit,
 		} else if (!o->json && !o->silent) {
 			printf("%s %s\n", capture_status_name(b->status), b->path);
 		}
-		cJSON *json = capture_bundle_json(b, 0);
+		cJSON *json = bundle_json(b, 0);
 		cJSON_AddStringToObject(json, "commit", commit);
 		cJSON_AddItemToArray(r->traces, json);
 	}
@@ -217,7 +209,7 @@ static int capture_commit(struct range *r, const char *commit, struct err *err)
 		err_wrap(err, "at commit %.7s", commit);
 		goto out;
 	}
-	add_counts(&r->counts, &result.counts);
+	counts_add(&r->counts, &result.counts);
 	report(r, commit, &result);
 	r->signal = result.signal;
 	if (result.counts.failures && r->status < failure_status(&result))
@@ -236,11 +228,11 @@ static void print_json(struct range *r)
 {
 	cJSON *json = json_start("capture");
 	if (r->counts.failures)
-		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok", cJSON_CreateFalse());
+		json_fail(json);
 	cJSON_AddItemToObject(json, "traces", r->traces);
 	cJSON_AddItemToObject(json, "skipped", r->skipped);
 	r->traces = r->skipped = NULL;
-	cJSON_AddItemToObject(json, "counts", capture_counts_json(&r->counts));
+	cJSON_AddItemToObject(json, "counts", counts_json(&r->counts));
 	json_print(json);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/session.h"
 #include "util/fs.h"
 #include "util/log.h"
@@ -42,8 +43,7 @@ static void print_result(const struct options *o, const struct bundle *b,
 	if (o->json) {
 		cJSON *json = json_start("replay");
 		if (!r->is_exact || !r->is_state_valid || unwritten->message)
-			cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
-			    cJSON_CreateFalse());
+			json_fail(json);
 		cJSON_AddStringToObject(json, "trace", b->dir);
 		cJSON_AddNumberToObject(json, "frame", r->frame);
 		cJSON_AddBoolToObject(json, "exact", r->is_exact);

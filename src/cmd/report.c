@@ -1,8 +1,11 @@
+#include "cmd/report.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "config.h"
 #include "cmd/targets.h"
 #include "cmd/testing.h"
@@ -73,8 +76,7 @@ static int end(struct options *o, struct report *r, int status, struct err *err)
 	if (o->json) {
 		cJSON *json = json_start("report");
 		if (status != STATUS_OK)
-			cJSON_ReplaceItemInObjectCaseSensitive(json, "ok",
-			    cJSON_CreateFalse());
+			json_fail(json);
 		cJSON_AddStringToObject(json, "output", path);
 		json_print(json);
 	} else if (!o->silent) {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/session.h"
 #include "util/mem.h"
 

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/session.h"
 #include "util/buf.h"
 

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "cmd/report.h"
 #include "cmd/testing.h"
 #include "util/buf.h"
 #include "util/fs.h"
@@ -62,7 +64,7 @@ static void count(const struct suite *s, struct tally *out)
 	}
 }
 
-static cJSON *counts_json(const struct testing *t, const struct tally *n)
+static cJSON *tally_json(const struct testing *t, const struct tally *n)
 {
 	const struct capture_counts *c = &t->result.counts;
 	cJSON *json = cJSON_CreateObject();
@@ -73,10 +75,7 @@ static cJSON *counts_json(const struct testing *t, const struct tally *n)
 	cJSON_AddNumberToObject(json, "no_baseline", n->nnew);
 	cJSON_AddNumberToObject(json, "cached", n->ncached);
 	cJSON_AddNumberToObject(json, "replays", (double)t->suite.nreplay);
-	cJSON_AddNumberToObject(json, "nodes_drawn", (double)c->nodes_drawn);
-	cJSON_AddNumberToObject(json, "nodes_loaded", (double)c->nodes_loaded);
-	cJSON_AddNumberToObject(json, "nodes_reused", (double)c->nodes_reused);
-	cJSON_AddNumberToObject(json, "programs_compiled", (double)c->programs_compiled);
+	json_add_draws(json, c);
 	return json;
 }
 
@@ -94,9 +93,9 @@ static void print_json(const struct testing *t, const struct tally *n)
 	if (all.nerr > 0)
 		json_add_errors(json, &all);
 	else if (n->status != STATUS_OK)
-		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok", cJSON_CreateFalse());
+		json_fail(json);
 	cJSON_AddItemToObject(json, "tests", suite_json(&t->suite));
-	cJSON_AddItemToObject(json, "counts", counts_json(t, n));
+	cJSON_AddItemToObject(json, "counts", tally_json(t, n));
 	json_print(json);
 	errs_release(&all);
 }

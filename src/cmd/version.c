@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "config.h"
 #include "graph/keys.h"
 #include "project/image.h"

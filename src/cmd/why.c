@@ -3,48 +3,12 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/session.h"
 #include "cmd/targets.h"
 #include "capture/capture.h"
 #include "util/mem.h"
 #include "util/proc.h"
-
-static void add_string(cJSON *json, const char *name, const char *value)
-{
-	if (value)
-		cJSON_AddStringToObject(json, name, value);
-}
-
-cJSON *reasons_to_json(const struct reasons *list)
-{
-	cJSON *array = cJSON_CreateArray();
-
-	for (size_t i = 0; i < list->nreason; i++) {
-		const struct reason *r = &list->reason[i];
-		cJSON *json = cJSON_CreateObject();
-		add_string(json, "kind", reason_word(r->kind));
-		add_string(json, "what", r->what);
-		add_string(json, "old", r->was);
-		add_string(json, "new", r->now);
-		if (r->npass > 0) {
-			add_string(json, "pass", r->pass[0]);
-			cJSON *passes = cJSON_AddArrayToObject(json, "passes");
-			for (size_t p = 0; p < r->npass; p++)
-				cJSON_AddItemToArray(passes,
-				    cJSON_CreateString(r->pass[p]));
-		}
-		add_string(json, "file", r->file);
-		if (r->line > 0)
-			cJSON_AddNumberToObject(json, "line", r->line);
-		if (r->frame >= 0)
-			cJSON_AddNumberToObject(json, "frame", r->frame);
-		if (r->nof > 0 && r->of[0] >= 0)
-			cJSON_AddItemToObject(json, "frames",
-			    cJSON_CreateIntArray(r->of, (int)r->nof));
-		cJSON_AddItemToArray(array, json);
-	}
-	return array;
-}
 
 static int is_current(const struct capture_result *r)
 {
@@ -71,7 +35,7 @@ static void print_json(const char *target, const struct capture_result *r)
 	struct reasons all = { 0 };
 
 	if (r->counts.failures > 0)
-		cJSON_ReplaceItemInObjectCaseSensitive(json, "ok", cJSON_CreateFalse());
+		json_fail(json);
 	cJSON_AddStringToObject(json, "target", target);
 	cJSON_AddStringToObject(json, "status", status_word(r));
 	for (size_t i = 0; i < r->nbundle; i++)

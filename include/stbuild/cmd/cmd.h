@@ -14,12 +14,10 @@
  *     asserts statuses, messages and --json.
  *
  * A command prints its results on stdout (with --json one document, see
- * json_start) and everything else through util/log.h. It returns an exit
+ * cmd/output.h) and everything else through util/log.h. It returns an exit
  * status, or -1 with err set, which main prints. Several errors at once, as of
  * a manifest, go through errors_end.
  */
-
-#include <cjson/cJSON.h>
 
 #include "cmd/options.h"
 #include "util/args.h"
@@ -45,36 +43,6 @@ extern const struct command command[];
 const struct command *command_find(const char *name);
 /* What -h prints, on stdout; null: of stbuild as a whole. */
 void command_help(const struct command *c);
-
-/*
- * {"ok": true, "action": name}, for a command to add to. Owned by the caller,
- * until json_print prints it as one line on stdout and deletes it.
- */
-cJSON *json_start(const char *action);
-void json_print(cJSON *document);
-/* {"message", "file", "line", "column", "key"}: an error as --json has it. */
-cJSON *error_json(const struct err *err);
-/* Sets ok to false, "error" to the first error, and "errors" to all. */
-void json_add_errors(cJSON *document, const struct errs *errs);
-
-struct manifest;
-struct diagnostics;
-/* What a graph's diagnostics are in JSON documents. Owned by the caller. */
-cJSON *diagnostics_to_json(const struct manifest *m, const struct diagnostics *d);
-/* Warnings on stderr: "FILE:LINE:COLUMN: warning: [CODE] MESSAGE". */
-void diagnostics_print(const struct diagnostics *d);
-
-struct capture_bundle;
-struct capture_result;
-struct reasons;
-/* "hero@120", "sound:chime". Owned by the caller. */
-char *target_name(const struct capture_bundle *b);
-/* Logs what failed in a run. */
-void report_failures(const struct capture_result *r);
-/* Of a run in which some targets failed: the worst of theirs. */
-int failure_status(const struct capture_result *r);
-/* {"kind", "what", "old", "new", "pass", "passes", "file", "line", "frame"} each. */
-cJSON *reasons_to_json(const struct reasons *list);
 
 int cmd_approve(struct options *o, const struct args_list *operand, struct err *err);
 int cmd_bisect(struct options *o, const struct args_list *operand, struct err *err);

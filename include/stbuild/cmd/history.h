@@ -44,7 +44,10 @@ int history_target(struct history *h, const char *target, const char *commit,
 /* The same for a test: history_class works then, and nothing that renders. */
 int history_test(struct history *h, const char *test, const char *commit,
     struct err *err) WARN_UNUSED;
+/* Adds the counts of a run. */
 void history_count(struct history *h, const struct capture_counts *c);
+/* Of all runs, over ncommit commits. The caller's. */
+cJSON *history_counts_json(const struct history *h, size_t ncommit);
 void history_close(struct history *h);
 
 /*
@@ -84,24 +87,6 @@ int pictures_compare(const char *bundle_a, const char *bundle_b, struct comparis
 /* The worst over all frames: 1, or 0 when a picture does not stand any more. */
 int rendering_compare(const struct history *h, const struct rendering *a,
     const struct rendering *b, struct comparison *out);
-
-/*
- * What capture does for --rev A..B: each distinct rendering of a range once, at
- * its newest commit.
- */
-struct target_options;
-int capture_range(struct options *o, const struct args_list *operand,
-    const struct target_options *target, const char *range, struct err *err) WARN_UNUSED;
-/*
- * What it does for --bisect: judges the work tree against a bundle. Returns 0
- * good, 1 bad, 125 cannot judge, 129 for git bisect to stop; -1 as always.
- */
-int capture_judge(struct options *o, const struct args_list *operand,
-    const struct target_options *target, const char *reference, double threshold,
-    struct err *err) WARN_UNUSED;
-/* As the JSON documents of captures have them. Owned by the caller. */
-cJSON *capture_counts_json(const struct capture_counts *c);
-cJSON *capture_bundle_json(const struct capture_bundle *b, int plan);
 
 /* Names of what differs, in order: "pass 'image'", "settings". */
 cJSON *declared_changes(const struct declared *a, const struct declared *b);

@@ -25,8 +25,6 @@ int testing_capture(struct testing *t, int plan, struct err *err) WARN_UNUSED;
 int testing_judge(struct testing *t, struct err *err) WARN_UNUSED;
 /* For suite_picture. */
 int testing_env(struct testing *t, struct suite_env *out, struct err *err) WARN_UNUSED;
-/* Writes a page that shows what was judged to the folder dir (cmd/report.c). */
-int report_tests(struct testing *t, const char *dir, struct err *err) WARN_UNUSED;
 void testing_close(struct testing *t);
 
 #endif
